@@ -31,7 +31,7 @@ struct MapCommands {
         let message = text(outcome.standardError)
         #expect(message.hasPrefix("waypost: \(tunnel) begins at ") && message.contains(", before the previous log, "))
         #expect(try fileNames() == ["page.html"])
-        #expect(try FileStatus(behind: page).permissions == 0o600, "only its owner may read a track")
+        #expect(try FileStatus(followingLinksAt: page).permissions == 0o600, "only its owner may read a track")
         let html = try String(contentsOf: directory.url.appending(path: "page.html"), encoding: .utf8)
         #expect(html.hasPrefix("<!doctype html>") && html.hasSuffix("</html>\n"))
         #expect(html.contains("town.nmea and 1 more") && html.contains("808"))

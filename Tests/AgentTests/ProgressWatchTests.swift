@@ -81,13 +81,13 @@ import WaypostTestSupport
         func advanceUntilStall(seconds: Int) -> Stall? {
             (0..<seconds).lazy.compactMap { _ in progress.tick(after: .seconds(1)) }.first
         }
-        progress.turned()
+        progress.loopIterated()
         #expect(advanceUntilStall(seconds: 29) == nil)
-        progress.turned()
+        progress.loopIterated()
         #expect(advanceUntilStall(seconds: 29) == nil)
-        progress.ended()  // the log has ended
+        progress.threadEnded()  // the log has ended
         #expect(advanceUntilStall(seconds: 300) == nil)
-        progress.turned()
+        progress.loopIterated()
         #expect(advanceUntilStall(seconds: 31)?.stage == .receiver)
     }
 
@@ -107,9 +107,9 @@ import WaypostTestSupport
 
     @Test func expectNothingFromAReceiverThatHasEnded() {
         let progress = StageProgress(ProgressWatch(timeouts: Self.timeouts))
-        progress.turned()
+        progress.loopIterated()
         progress.fixMade(Self.fix)
-        progress.ended()
+        progress.threadEnded()
         #expect((0..<1000).allSatisfy { _ in progress.tick(after: .seconds(1)) == nil })
     }
 

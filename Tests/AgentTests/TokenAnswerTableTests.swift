@@ -505,7 +505,7 @@ import WaypostTestSupport
                 for (name, value) in row.headers { headers.append(name, value) }
                 return HTTPResponse(status: row.status, headers: headers, body: row.body)
             }, environment: [:], wallClock: { Self.issued + row.host },
-            present: { row.isSynchronized ? Self.issued + row.host : nil })
+            synchronizedClock: { row.isSynchronized ? Self.issued + row.host : nil })
 
         // The service, wired as in production.
         let lines = Locked([String]())
@@ -527,7 +527,7 @@ import WaypostTestSupport
         do throws(AuthorizationError) {
             command = .success(
                 TokenReport(
-                    try await provider.ask(for: context), configuration,
+                    try await provider.fetchAnswer(for: context), configuration,
                     hostTime: UTCTime(millisecondsSince1970: Int64((Self.issued + row.host) * 1000))))
         } catch { command = .failure(error) }
 

@@ -30,7 +30,7 @@ import WaypostTestSupport
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driverAuthorization)}").utf8),
             from: .init(
-                from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: Double(1_000_000_000 + host)),
+                source: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: Double(1_000_000_000 + host)),
             format: TokenAnswerFormat())
         let report = TokenReport(
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: (1_000_000_000 + host) * 1000))
@@ -58,7 +58,7 @@ import WaypostTestSupport
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driverAuthorization)}").utf8),
             from: .init(
-                from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000,
+                source: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000,
                 certificateEnd: days.map { now.advanced(by: .seconds($0 * 86_400)) }, localTime: 1_000_000_000),
             format: TokenAnswerFormat())
         let report = TokenReport(answer, configuration, hostTime: now)
@@ -110,7 +110,7 @@ import WaypostTestSupport
         let configuration = try Configurations.read(Configurations.smallest)
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(payload)}").utf8),
-            from: .init(from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: 1_000_000_000),
+            from: .init(source: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: 1_000_000_000),
             format: TokenAnswerFormat())
         let report = TokenReport(
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: 1_000_000_000_000))
@@ -127,7 +127,7 @@ import WaypostTestSupport
             + #""authorization":{"vehicleId":"v"}"#
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(payload)}", header: #"{"alg":"HS256","kid":"k"}"#).utf8),
-            from: .init(from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: 1_000_000_000),
+            from: .init(source: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: 1_000_000_000),
             format: TokenAnswerFormat())
         let report = TokenReport(
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: 1_000_000_000_000))

@@ -71,7 +71,8 @@ import WaypostTestSupport
     func judgeExpiryByASynchronizedClock(present: Double?, isExpired: Bool) async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
-        let provider = FileTokenProvider(path: path, providerID: "p", present: { present.map { 1_000_000_000 + $0 } })
+        let provider = FileTokenProvider(
+            path: path, providerID: "p", synchronizedClock: { present.map { 1_000_000_000 + $0 } })
         let error: AuthorizationError?
         do throws(AuthorizationError) {
             _ = try await provider.token(for: van7)
@@ -88,8 +89,8 @@ import WaypostTestSupport
             (3600, 1e9, nil), (nil, 10, nil), (0, 10, 0),
         ] as [(Int?, Double, Int?)])
     func countTheAgeOfTheFile(writtenLifetime: Int?, age: Double, remainingLifetime: Int?) {
-        let lifetime = FileTokenProvider.lifetime(
-            writtenLifetime.map { .seconds($0) }, writtenAt: 5000, now: 5000 + age)
+        let lifetime = FileTokenProvider.remainingLifetime(
+            of: writtenLifetime.map { .seconds($0) }, writtenAt: 5000, now: 5000 + age)
         #expect(lifetime == remainingLifetime.map { .seconds($0) })
     }
 }

@@ -132,7 +132,7 @@ import WaypostTestSupport
         }
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         #expect(error?.fault == .expired(origin(), .overWhenGiven(.issuer)))
-        #expect(try await provider.ask(for: van7).token.lifetime == .seconds(-1))
+        #expect(try await provider.fetchAnswer(for: van7).token.lifetime == .seconds(-1))
     }
 
     /// The status and the headers of an answer, and the code, the detail and the requested wait of the error.

@@ -10,7 +10,7 @@ import VehicleAuthorization
         try Placeholders(
             providerID: "my project", context: AuthorizationContext(vehicleID: "vän/7 \"x\"", taskID: task)
         )
-        .expanding(template, encoding, name: "authorization.url")
+        .expanding(template, encoding: encoding, key: "authorization.url")
     }
 
     @Test(
@@ -55,6 +55,6 @@ import VehicleAuthorization
         ] as [(AuthorizationContext, String, String?)])
     func isReplacedFromTheContextOfAConsumer(context: AuthorizationContext, template: String, text: String?) {
         let placeholders = Placeholders(providerID: "p", context: context)
-        #expect((try? placeholders.expanding(template, .percent, name: "authorization.url")) == text)
+        #expect((try? placeholders.expanding(template, encoding: .percent, key: "authorization.url")) == text)
     }
 }

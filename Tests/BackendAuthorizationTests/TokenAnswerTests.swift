@@ -12,7 +12,8 @@ import WaypostTestSupport
         _ text: String, format: TokenAnswerFormat = TokenAnswerFormat()
     ) throws(AuthorizationError) -> TokenAnswer {
         try TokenAnswer(
-            Array(text.utf8), from: .init(from: TokenOrigin(.endpoint, "X"), localTime: 1_000_000_000), format: format)
+            Array(text.utf8), from: .init(source: TokenOrigin(.endpoint, "X"), localTime: 1_000_000_000), format: format
+        )
     }
 
     /// Returns the reason why `bytes` are rejected; `nil` if they aren't.
@@ -20,7 +21,7 @@ import WaypostTestSupport
         let origin = TokenOrigin(.endpoint, "X", subject: context?.subject)
         let error = #expect(throws: AuthorizationError.self) {
             try TokenAnswer(
-                bytes, from: .init(from: origin, localTime: 1_000_000_000), format: TokenAnswerFormat())
+                bytes, from: .init(source: origin, localTime: 1_000_000_000), format: TokenAnswerFormat())
         }
         guard case .unusableAnswer(origin, let fault) = error?.fault else { return nil }
         let shown = "\(fault)"
@@ -62,7 +63,8 @@ import WaypostTestSupport
         let answer = try read(text, format: format)
         #expect(answer.token.value == Self.token && answer.token.lifetime == .seconds(3600))
         #expect(answer.token.reuse == (seconds == 3600 ? nil : .seconds(seconds)))
-        #expect(answer.token.warnings.isEmpty == (seconds == 3600) && answer.statedFits == (seconds == 3600))
+        #expect(
+            answer.token.warnings.isEmpty == (seconds == 3600) && answer.isStatedExpiryConsistent == (seconds == 3600))
     }
 
     /// A fault keeps only the names of an answer's keys and the kinds of its values, because the values may be secrets.

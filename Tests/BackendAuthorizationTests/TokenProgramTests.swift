@@ -25,14 +25,16 @@ import WaypostTestSupport
         ] as [(String, ProgramFault?)])
     func areRecognisedByTheirFirstLine(text: String, fault: ProgramFault?) {
         let programs: Set = ["/bin/sh", "/usr/bin/sh", "/usr/bin/env"]
-        #expect(TokenProgram.problem(of: "FILE", .init(Array(text.utf8)), nil, isProgram: programs.contains) == fault)
+        #expect(
+            TokenProgram.problem(of: "FILE", .init(Array(text.utf8)), refusal: nil, isProgram: programs.contains)
+                == fault)
     }
 
     @Test(
         arguments: [(ENOEXEC, .otherProcessor("FILE")), (ENOENT, .otherSystem("FILE")), (EACCES, nil)]
             as [(CInt, ProgramFault?)])
     func areCheckedForThisMachine(refusal: CInt, fault: ProgramFault?) {
-        #expect(TokenProgram.problem(of: "FILE", .machineCode, refusal) { _ in true } == fault)
+        #expect(TokenProgram.problem(of: "FILE", .machineCode, refusal: refusal) { _ in true } == fault)
     }
 
     /// A program's fault is also reported when the service requests a token.

@@ -46,11 +46,11 @@ import Testing
         ] as [(Int, HTTPTransportError.CertificateFault?)])
     func certificateFailureNamesTheFault(verification: Int, fault: HTTPTransportError.CertificateFault?) {
         let failure = CurlFailure(
-            CURLE_PEER_FAILED_VERIFICATION, message: "words", verification: verification, limits: HTTPLimits())
+            CURLE_PEER_FAILED_VERIFICATION, message: "words", verificationResult: verification, limits: HTTPLimits())
         #expect(failure.cause == "its certificate is not trusted: words" && failure.certificateFault == fault)
         // The result of the verification says nothing about a connection that failed for another reason.
         let other = CurlFailure(
-            CURLE_SSL_CONNECT_ERROR, message: "words", verification: verification, limits: HTTPLimits())
+            CURLE_SSL_CONNECT_ERROR, message: "words", verificationResult: verification, limits: HTTPLimits())
         #expect(other.certificateFault == nil)
     }
 

@@ -34,9 +34,9 @@ private func read(
     var (splitter, session) = (LineSplitter(), fresh)
     var fixes: [Fix] = []
     for from in stride(from: 0, to: input.count, by: pieceLength) {
-        splitter.take(input.span.extracting(from..<min(input.count, from + pieceLength))) { line in
+        splitter.split(input.span.extracting(from..<min(input.count, from + pieceLength))) { line in
             guard let report = GPSDReport(line) else { return }
-            _ = session.take(report, at: .zero) { fixes.append($0) }
+            _ = session.handle(report, at: .zero) { fixes.append($0) }
         }
     }
     session.finish { fixes.append($0) }
@@ -49,7 +49,7 @@ private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ session: GPS
     var now = Duration.zero
     for from in stride(from: 0, to: input.count, by: pieceLength) {
         let piece = input.span.extracting(from..<min(input.count, from + pieceLength))
-        _ = decoder.take(piece, at: now, require)
+        _ = decoder.decode(piece, at: now, require)
         now += .milliseconds(Int(piece[0]) * 2)
         if let deadline = decoder.idleDeadline, deadline <= now { decoder.lineIsIdle(at: now, require) }
     }

@@ -38,7 +38,7 @@ private func parse(_ pieces: [ArraySlice<UInt8>]) -> Parsed {
     for piece in pieces {
         parser.append(piece)
         do {
-            while let request = try parser.next() { parsed.requests.append(request) }
+            while let request = try parser.nextRequest() { parsed.requests.append(request) }
         } catch {
             parsed.error = error
             return parsed

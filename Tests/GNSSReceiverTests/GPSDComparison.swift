@@ -30,10 +30,10 @@ struct GPSDComparison {
         var session = GPSDSession()
         var throughGPSD: [Fix] = []
         var reportedTimes: Set<Int64> = []
-        splitter.take(transcript.span) { line in
+        splitter.split(transcript.span) { line in
             guard let report = GPSDReport(line) else { return }
             if case .position(_, _, let fix?) = report { reportedTimes.insert(Self.time(fix)) }
-            _ = session.take(report, at: .zero) { throughGPSD.append($0) }
+            _ = session.handle(report, at: .zero) { throughGPSD.append($0) }
         }
         session.finish { throughGPSD.append($0) }
         self.direct = direct

@@ -23,7 +23,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
     private mutating func take(_ text: String, at now: Duration = .zero) throws -> Bool {
         let report = try #require(GPSDReport(Array(text.utf8)))
         var out: [Fix] = []
-        let isProof = session.take(report, at: now) { out.append($0) }
+        let isProof = session.handle(report, at: now) { out.append($0) }
         fixes += out
         return isProof
     }

@@ -37,14 +37,14 @@ enum GPSDTranscript {
 
         init() { (hasEnded, end) = AsyncStream.makeStream() }
 
-        mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
+        mutating func decode(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
             let isOver = received.withLock { received in
                 for index in bytes.indices { received.append(bytes[index]) }
                 return String(decoding: received.suffix(4096 + bytes.count), as: UTF8.self).contains(
                     GPSDTranscript.endReport)
             }
             if isOver { end.finish() }
-            return decoder.take(bytes, at: now, emit)
+            return decoder.decode(bytes, at: now, emit)
         }
 
         mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }

@@ -62,11 +62,11 @@ import WaypostTestSupport
         let file = try GrowingFile(path: path, from: .end)
         #expect(try check(file).0 == .nothingYet)
         try append("two", to: path)
-        let again = try GrowingFile(path: path, from: file.place)
+        let again = try GrowingFile(path: path, from: file.position)
         #expect(try check(again) == (.bytes(3), "two"))
         unsafe unlink(path)
         try append("other", to: path)
-        #expect(try check(try GrowingFile(path: path, from: again.place)) == (.bytes(5), "other"))
+        #expect(try check(try GrowingFile(path: path, from: again.position)) == (.bytes(5), "other"))
     }
 
     @Test func areReadFromTheStartAfterTruncation() throws {
@@ -114,7 +114,7 @@ import WaypostTestSupport
         var seconds: [Int] = []
         let reader = try LogReader(paths: [path], follows: true) { text in words.withLock { $0.append(text) } }
         func read() async throws {
-            let chunk = await reader.next()
+            let chunk = await reader.nextChunk()
             #expect(!chunk.isLast)
             seconds += chunk.fixes.map { $0.timeOfFix.millisecondOfDay / 1000 % 60 }
         }
@@ -134,11 +134,11 @@ import WaypostTestSupport
     @Test(.timeLimit(.minutes(1))) func areANewRecordingAfterTruncation() async throws {
         try append("# longer than the new content\n" + epoch(second: 1), to: path)
         let reader = try LogReader(paths: [path], follows: true)
-        #expect(await reader.next().fixes.isEmpty)
+        #expect(await reader.nextChunk().fixes.isEmpty)
         unsafe truncate(path, 0)
         try append(epoch(second: 1), to: path)
-        #expect(await reader.next().fixes.count == 1)
-        #expect(await reader.next().fixes.count == 1)
+        #expect(await reader.nextChunk().fixes.count == 1)
+        #expect(await reader.nextChunk().fixes.count == 1)
     }
 
     @Test func mustBeOfAKindThatCanGrow() throws {

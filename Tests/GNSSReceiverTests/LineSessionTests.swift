@@ -11,14 +11,14 @@ import WaypostTestSupport
 
     @Test mutating func returnTheNewestOfSeveralFixes() {
         let text = (1...5).map { epoch(second: $0) }.joined() + epoch(second: 6).prefix(20)
-        let fix = session.take(Array(text.utf8).span, at: .seconds(1))
+        let fix = session.decode(Array(text.utf8).span, at: .seconds(1))
         #expect(fix.map { $0.timeOfFix.millisecondOfDay / 1000 % 60 } == 5)
         #expect(session.watch.condition(at: .seconds(1)) == .receiving)
     }
 
     @Test mutating func completeAnEpochWhenTheLineIsIdle() throws {
-        #expect(session.take(Array(epoch(second: 1).utf8).span, at: .seconds(1)) == nil)
-        let wakeUp = session.wakeUp(after: .seconds(1))
+        #expect(session.decode(Array(epoch(second: 1).utf8).span, at: .seconds(1)) == nil)
+        let wakeUp = session.nextWakeUp(after: .seconds(1))
         #expect(wakeUp > .seconds(1) && wakeUp <= .seconds(1.25))
         #expect(session.lineIsIdle(at: wakeUp - .milliseconds(1)) == nil)
         #expect(session.lineIsIdle(at: wakeUp) != nil)
@@ -27,13 +27,13 @@ import WaypostTestSupport
     /// An epoch without a date is held back however long the line is idle. This must not keep the thread busy.
     @Test mutating func areWokenOnceForAnEpochThatIsHeldBack() {
         let undated = sentence("GPGGA,101500.000,4810.5000,N,01131.2000,E,1,08,1.1,520.0,M,47.0,M,,")
-        #expect(session.take(Array(undated.utf8).span, at: .seconds(1)) == nil)
+        #expect(session.decode(Array(undated.utf8).span, at: .seconds(1)) == nil)
         #expect(session.lineIsIdle(at: .seconds(2)) == nil)
-        #expect(session.wakeUp(after: .seconds(2)) == .seconds(6))
+        #expect(session.nextWakeUp(after: .seconds(2)) == .seconds(6))
     }
 
     @Test mutating func completeAnEpochAtTheirEnd() {
-        #expect(session.take(Array(epoch(second: 1).utf8).span, at: .seconds(1)) == nil)
+        #expect(session.decode(Array(epoch(second: 1).utf8).span, at: .seconds(1)) == nil)
         #expect(session.finish() != nil)
     }
 
@@ -42,7 +42,7 @@ import WaypostTestSupport
             decoder: SentenceDecoder(NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true))),
             watch: LineWatch(openedAt: .zero))
         let text = (1...3).map { epoch(second: $0) }.joined().replacing(/\*../, with: "")
-        #expect(session.take(Array(text.utf8).span, at: .seconds(1)) != nil)
+        #expect(session.decode(Array(text.utf8).span, at: .seconds(1)) != nil)
         #expect(session.watch.hasSentence)
     }
 
@@ -53,14 +53,14 @@ import WaypostTestSupport
         (epoch(second: 1).replacing(/\*../, with: ""), .withoutChecksum), (epoch(second: 1), .sentences),
     ])
     mutating func findEvidenceForTheRate(text: String, evidence: BaudRateEvidence) {
-        if !text.isEmpty { _ = session.take(Array(text.utf8).span, at: .seconds(1)) }
+        if !text.isEmpty { _ = session.decode(Array(text.utf8).span, at: .seconds(1)) }
         #expect(session.evidence == evidence)
     }
 
     /// A Telnet server begins with options such as ECHO and TERMINAL TYPE (RFC 854).
     @Test mutating func readTheTextAfterTelnetOptions() {
         let options: [UInt8] = [0xFF, 0xFB, 0x01, 0xFF, 0xFD, 0x18]
-        _ = session.take((options + Array("\r\ngw login: ".utf8)).span, at: .seconds(1))
+        _ = session.decode((options + Array("\r\ngw login: ".utf8)).span, at: .seconds(1))
         #expect("\(session.silence)".contains("gw login: "), "\(session.silence)")
     }
 
@@ -71,7 +71,7 @@ import WaypostTestSupport
         var skyCount = 0
         for tick in 0..<50 {
             let now = Duration.milliseconds(tick * 100)
-            _ = session.take(Array(sentence("GPGSV,1,1,01,01,40,083,46").utf8).span, at: now)
+            _ = session.decode(Array(sentence("GPGSV,1,1,01,01,40,083,46").utf8).span, at: now)
             if session.takeSky(at: now) != nil { skyCount += 1 }
         }
         #expect(skyCount == 5)
@@ -90,7 +90,7 @@ import WaypostTestSupport
             for (index, byte) in (useful + Array(inView.utf8)).enumerated() {
                 now += byteTime
                 _ = session.lineIsIdle(at: now)  // completes an epoch whose last sentence isn't known yet
-                guard session.take([byte].span, at: now) != nil else { continue }
+                guard session.decode([byte].span, at: now) != nil else { continue }
                 // The fix doesn't wait for the line end.
                 fixes.append((now, .seconds(second) + byteTime * (useful.count - 2)))
                 #expect(index < useful.count, "the fix came with byte \(index) of the epoch")

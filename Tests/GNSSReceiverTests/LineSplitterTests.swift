@@ -6,7 +6,7 @@ import Testing
     private func lines(_ pieces: [[UInt8]]) -> [String] {
         var splitter = LineSplitter()
         var lines: [String] = []
-        for piece in pieces { splitter.take(piece.span) { lines.append(String(decoding: $0, as: UTF8.self)) } }
+        for piece in pieces { splitter.split(piece.span) { lines.append(String(decoding: $0, as: UTF8.self)) } }
         return lines
     }
 

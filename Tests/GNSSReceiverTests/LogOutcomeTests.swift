@@ -86,14 +86,14 @@ import WaypostTestSupport
         func loss(_ count: Int, of all: Int, _ checksums: LogRemark.Checksums, line: Int) -> LogRemark {
             .leftOut(log: "drive.log", FixAbsence.LeftOut(count, of: all), checksums, firstLine: line)
         }
-        #expect(try outcome(altered(30, each: 50)).loss == nil)
-        #expect(try outcome(altered(30, each: 2)).loss == loss(15, of: 30, .wrong, line: 2))
-        #expect(try outcome(altered(150, each: 150)).loss == loss(1, of: 150, .wrong, line: 150))
-        #expect(try outcome(altered(30, each: 1)).loss == nil)
+        #expect(try outcome(altered(30, each: 50)).checksumRemark == nil)
+        #expect(try outcome(altered(30, each: 2)).checksumRemark == loss(15, of: 30, .wrong, line: 2))
+        #expect(try outcome(altered(150, each: 150)).checksumRemark == loss(1, of: 150, .wrong, line: 150))
+        #expect(try outcome(altered(30, each: 1)).checksumRemark == nil)
         // One character is cut off, as by an editor's column limit.
         let stump = altered(2, each: 9).split(separator: "\r\n").map { $0.dropLast() }[0] + "\r\n"
-        #expect(try outcome(altered(30, each: 40) + stump + stump).loss == loss(2, of: 32, .cutOff, line: 31))
-        #expect(try outcome(stump + altered(3, each: 3)).loss == loss(2, of: 4, .both, line: 1))
+        #expect(try outcome(altered(30, each: 40) + stump + stump).checksumRemark == loss(2, of: 32, .cutOff, line: 31))
+        #expect(try outcome(stump + altered(3, each: 3)).checksumRemark == loss(2, of: 4, .both, line: 1))
     }
 
     private static let undated = "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,"
@@ -181,7 +181,7 @@ extension LogOutcome {
         ] as [(String, ReceiverFault?)])
     func areRecognised(text: String, fault: ReceiverFault?) {
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
-        _ = session.take(Array(text.utf8).span, at: .seconds(1))
+        _ = session.decode(Array(text.utf8).span, at: .seconds(1))
         #expect(session.findings.noiseFault == fault)
     }
 
@@ -190,7 +190,7 @@ extension LogOutcome {
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         let bytes = frame + frame + frame
-        _ = session.take(bytes.span, at: .seconds(1))
+        _ = session.decode(bytes.span, at: .seconds(1))
         #expect(session.findings.noiseFault == .binaryFrames)
         #expect(session.evidence == .binaryFrames)
     }

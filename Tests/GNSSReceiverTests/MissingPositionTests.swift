@@ -107,7 +107,7 @@ import WaypostTestSupport
     @Test func causesOneWarningPerPeriodOfRejections() {
         var decoder = SentenceDecoder()
         func warnings(after text: String) -> [ReceiverWarning] {
-            _ = decoder.take(Array(text.utf8).span, at: .zero) { _ in }
+            _ = decoder.decode(Array(text.utf8).span, at: .zero) { _ in }
             var warnings: [ReceiverWarning] = []
             while let warning = decoder.takeWarning() { warnings.append(warning) }
             return warnings

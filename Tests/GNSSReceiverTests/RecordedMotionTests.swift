@@ -36,7 +36,7 @@ struct RecordedMotion {
         try await LogReader(paths: [log.path]).read { reader in
             var fixes: [Fix] = []
             while true {
-                let chunk = reader.next()
+                let chunk = reader.nextChunk()
                 fixes += chunk.fixes
                 if chunk.isLast { return fixes }
             }

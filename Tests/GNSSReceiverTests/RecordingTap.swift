@@ -18,17 +18,17 @@ final class RecordingTap: ReceiverProgress, ReceiverTap {
 
     var seen: Seen { state.withLock { $0 } }
 
-    func turned() {
+    func loopIterated() {
         state.withLock { state in
             state.turns += 1
             state.bytesOfTurns.append(0)
         }
     }
-    func ended() { state.withLock { $0.hasEnded = true } }
+    func threadEnded() { state.withLock { $0.hasEnded = true } }
     func lineOpened() { state.withLock { $0.openings += 1 } }
     func fixMade(_ fix: Fix) { state.withLock { $0.fixes += 1 } }
 
-    func received(_ bytes: Span<UInt8>) {
+    func bytesReceived(_ bytes: Span<UInt8>) {
         let copy = bytes.indices.map { bytes[$0] }
         state.withLock { state in
             state.bytes += copy

@@ -26,12 +26,12 @@ import TimeAndChance
     func followTheLog(times: [Double], speed: ReplaySpeed, due: [Double], ages: [Double]) {
         var survey = LogSurvey()
         for seconds in times { survey.add(Self.time(seconds)) }
-        var timeline = ReplayTimeline(speed: speed, survey)
+        var timeline = ReplayTimeline(speed: speed, survey: survey)
         for (index, seconds) in times.enumerated() {
             timeline.advance(to: Self.time(seconds))
             #expect(timeline.due == .milliseconds(Int((due[index] * 1000).rounded())), "due, fix \(index)")
             let planned = due[index] - ages[index]
-            #expect(timeline.planned == .milliseconds(Int((planned * 1000).rounded())), "planned, fix \(index)")
+            #expect(timeline.carriedTime == .milliseconds(Int((planned * 1000).rounded())), "planned, fix \(index)")
         }
     }
 
@@ -40,12 +40,12 @@ import TimeAndChance
         let times: [Double] = [0, 1, 2, 900, 901, 100, 101]
         var survey = LogSurvey()
         for seconds in times { survey.add(Self.time(seconds)) }
-        var timeline = ReplayTimeline(speed: speed, survey)
+        var timeline = ReplayTimeline(speed: speed, survey: survey)
         var stamps: [Duration] = []
         for _ in 1...3 {
             for seconds in times {
                 timeline.advance(to: Self.time(seconds))
-                let planned = try #require(timeline.planned)
+                let planned = try #require(timeline.carriedTime)
                 #expect(planned <= timeline.due)
                 stamps.append(planned)
             }
@@ -60,12 +60,12 @@ import TimeAndChance
         let times = (0..<1000).map { Double($0) * 0.333 }
         var survey = LogSurvey()
         for seconds in times { survey.add(Self.time(seconds)) }
-        var timeline = ReplayTimeline(speed: speed, survey)
+        var timeline = ReplayTimeline(speed: speed, survey: survey)
         let start = UTCTime(millisecondsSince1970: 1_800_000_000_000)
         var dates: [UTCTime] = []
         for seconds in times {
             timeline.advance(to: Self.time(seconds))
-            dates.append(start.advanced(by: try #require(timeline.planned)))
+            dates.append(start.advanced(by: try #require(timeline.carriedTime)))
             #expect(dates.last ?? start <= start.advanced(by: timeline.due))
         }
         let first = try #require(dates.first)
@@ -75,11 +75,11 @@ import TimeAndChance
     @Test func planOnlySurveyedFixes() {
         var survey = LogSurvey()
         for seconds: Double in [0, 10] { survey.add(Self.time(seconds)) }
-        var timeline = ReplayTimeline(speed: .maximum, survey)
+        var timeline = ReplayTimeline(speed: .maximum, survey: survey)
         var planned: [Duration?] = []
         for seconds: Double in [0, 10, 20] {
             timeline.advance(to: Self.time(seconds))
-            planned.append(timeline.planned)
+            planned.append(timeline.carriedTime)
         }
         #expect(planned == [.seconds(-10), .zero, nil])
     }
@@ -87,11 +87,11 @@ import TimeAndChance
     @Test func startOverNoEarlierThanReadingIsDone() {
         var survey = LogSurvey()
         for seconds: Double in [0, 10] { survey.add(Self.time(seconds)) }
-        var timeline = ReplayTimeline(speed: .maximum, survey)
+        var timeline = ReplayTimeline(speed: .maximum, survey: survey)
         for seconds: Double in [0, 10] { timeline.advance(to: Self.time(seconds)) }
         timeline.beginNextPass(at: .seconds(3))
         timeline.advance(to: Self.time(0))
-        #expect(timeline.planned == .milliseconds(3001))
+        #expect(timeline.carriedTime == .milliseconds(3001))
     }
 
     @Test func haveTheLengthOfTheSurvey() {

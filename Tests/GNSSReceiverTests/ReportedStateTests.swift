@@ -21,9 +21,9 @@ private final class RepeatingEndpoint: ReceiverEndpoint {
             attempts += 1
             return attempts
         }
-        guard attempt <= 3 else { throw .notNow(.deviceForbidden) }
-        guard opens else { throw .notNow(.deviceMissing) }
-        do { return try QuietLine() } catch { throw .notNow(.notOpened("\(error)")) }
+        guard attempt <= 3 else { throw .failed(.deviceForbidden) }
+        guard opens else { throw .failed(.deviceMissing) }
+        do { return try QuietLine() } catch { throw .failed(.notOpened("\(error)")) }
     }
 
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault { .lost("\(trouble)") }

@@ -25,7 +25,7 @@ private final class CountingEndpoint: ReceiverEndpoint {
         endpoint.fault(of: trouble, for: limit)
     }
 
-    func watchForReturn() -> DirectoryWatch? { endpoint.watchForReturn() }
+    func makeDeviceWatch() -> DirectoryWatch? { endpoint.makeDeviceWatch() }
 }
 
 /// A receiver that is removed and returns under another number. The next attempt is an hour away, so only the

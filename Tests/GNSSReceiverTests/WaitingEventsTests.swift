@@ -14,41 +14,41 @@ import TimeAndChance
 
     @Test func keepOnlyTheNewestFix() {
         var events = LatestEvents()
-        for second in 1...3 { events.put(.fix(Self.fix(Int64(second)))) }
-        #expect(events.take() == [.fix(Self.fix(3))])
-        #expect(events.take() == [])
+        for second in 1...3 { events.add(.fix(Self.fix(Int64(second)))) }
+        #expect(events.takeEvents() == [.fix(Self.fix(3))])
+        #expect(events.takeEvents() == [])
     }
 
     @Test func keepTheirOrder() {
         var events = LatestEvents()
-        events.put(.state(Self.receiving))
-        events.put(.fix(Self.fix(1)))
-        #expect(events.take() == [.state(Self.receiving), .fix(Self.fix(1))])
-        events.put(.fix(Self.fix(2)))
-        events.put(.state(Self.waiting))
-        #expect(events.take() == [.fix(Self.fix(2)), .state(Self.waiting)])
+        events.add(.state(Self.receiving))
+        events.add(.fix(Self.fix(1)))
+        #expect(events.takeEvents() == [.state(Self.receiving), .fix(Self.fix(1))])
+        events.add(.fix(Self.fix(2)))
+        events.add(.state(Self.waiting))
+        #expect(events.takeEvents() == [.fix(Self.fix(2)), .state(Self.waiting)])
     }
 
     @Test func keepEachKindOfWarningOnce() {
         var events = LatestEvents()
-        for warning in [ReceiverWarning.antennaOpen, .foreignDatum, .antennaOpen] { events.put(.warning(warning)) }
-        events.put(.fix(Self.fix(1)))
-        #expect(events.take() == [.warning(.antennaOpen), .warning(.foreignDatum), .fix(Self.fix(1))])
-        #expect(events.take() == [])
+        for warning in [ReceiverWarning.antennaOpen, .foreignDatum, .antennaOpen] { events.add(.warning(warning)) }
+        events.add(.fix(Self.fix(1)))
+        #expect(events.takeEvents() == [.warning(.antennaOpen), .warning(.foreignDatum), .fix(Self.fix(1))])
+        #expect(events.takeEvents() == [])
     }
 
     @Test func keepTheNewestSkyAndTheNewestFix() {
         var events = LatestEvents()
-        for number in 1...3 { events.put(.sky(Sky([Satellite(.gps, number)]))) }
-        events.put(.fix(Self.fix(1)))
-        #expect(events.take() == [.fix(Self.fix(1)), .sky(Sky([Satellite(.gps, 3)]))])
-        #expect(events.take() == [])
+        for number in 1...3 { events.add(.sky(Sky([Satellite(.gps, number)]))) }
+        events.add(.fix(Self.fix(1)))
+        #expect(events.takeEvents() == [.fix(Self.fix(1)), .sky(Sky([Satellite(.gps, 3)]))])
+        #expect(events.takeEvents() == [])
     }
 
     @Test func neverReplaceAStateByAFix() {
         var events = LatestEvents()
-        events.put(.state(Self.waiting))
-        for second in 1...3 { events.put(.fix(Self.fix(Int64(second)))) }
-        #expect(events.take() == [.state(Self.waiting), .fix(Self.fix(3))])
+        events.add(.state(Self.waiting))
+        for second in 1...3 { events.add(.fix(Self.fix(Int64(second)))) }
+        #expect(events.takeEvents() == [.state(Self.waiting), .fix(Self.fix(3))])
     }
 }

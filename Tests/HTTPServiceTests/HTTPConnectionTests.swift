@@ -8,8 +8,8 @@ import Testing
     /// Returns a connection that was opened at time zero, with 60 s for each request and each answer.
     private func makeConnection() -> HTTPConnection {
         HTTPConnection(
-            limits: HTTPServiceLimits(time: .seconds(60)),
-            names: AllowedHosts(listeningOn: .loopback(host: "127.0.0.1", port: 80)), now: .zero, date: { "D" })
+            limits: HTTPServiceLimits(timeout: .seconds(60)),
+            allowedHosts: AllowedHosts(listeningOn: .loopback(host: "127.0.0.1", port: 80)), now: .zero, date: { "D" })
     }
 
     private let get = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
@@ -63,9 +63,9 @@ import Testing
     @Test func closeWhenIdle() {
         var connection = makeConnection()
         connection.tick(now: .seconds(59))
-        #expect(connection.ending == nil)
+        #expect(connection.termination == nil)
         connection.tick(now: .seconds(60))
-        #expect(connection.ending == .close)
+        #expect(connection.termination == .close)
         #expect(!connection.wantsToWrite)
     }
 
@@ -80,7 +80,7 @@ import Testing
     @Test func resetAClientThatDoesNotReadItsAnswer() {
         var connection = answered(.whole)
         connection.tick(now: .seconds(61))
-        #expect(connection.ending == .reset)
+        #expect(connection.termination == .reset)
     }
 
     @Test(arguments: [
@@ -99,7 +99,7 @@ import Testing
         let next = connection.receive(get, now: .zero)
         #expect(next == nil)
         connection.tick(now: .seconds(3))
-        #expect(connection.ending == .close)
+        #expect(connection.termination == .close)
     }
 
     @Test func closeAfterTheAnswerIfNotKeptAlive() {
@@ -108,7 +108,7 @@ import Testing
         connection.answer(ServedResponse(HTTPResponse(status: 200)), now: .zero)
         #expect(writeAll(&connection, at: .zero).contains("Connection: close"))
         connection.tick(now: .seconds(2))
-        #expect(connection.ending == .close)
+        #expect(connection.termination == .close)
     }
 
     @Test func sendNoBodyToHead() {
@@ -145,22 +145,22 @@ import Testing
         var connection = answered(.stall(afterBytes: 12))
         #expect(writeAll(&connection) == "HTTP/1.1 200")
         #expect(connection.deadline == nil)
-        #expect(connection.ending == nil)
-        connection.receiveEnd()
-        #expect(connection.ending == .close)
+        #expect(connection.termination == nil)
+        connection.recordEndOfInput()
+        #expect(connection.termination == .close)
     }
 
     @Test(arguments: [(0, ""), (8, "HTTP/1.1")])
     func resetOnRequest(count: Int, text: String) {
         var connection = answered(.reset(afterBytes: count))
         if count > 0 { #expect(writeAll(&connection) == text) }
-        #expect(connection.ending == .reset)
+        #expect(connection.termination == .reset)
     }
 
     @Test func dropTheAnswerOnRequest() {
         let connection = answered(.drop)
         #expect(!connection.wantsToWrite)
-        #expect(connection.ending == .close)
+        #expect(connection.termination == .close)
     }
 
     @Test func rejectAForeignHostAndClose() {

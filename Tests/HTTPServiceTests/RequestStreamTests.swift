@@ -13,7 +13,7 @@ private struct Parsed: Equatable, CustomTestStringConvertible {
         for piece in pieces where error == nil {
             parser.append(piece)
             do {
-                while let request = try parser.next() {
+                while let request = try parser.nextRequest() {
                     requests.append(
                         "\(request.method.rawValue) \(request.target) \(request.keepsAlive ? "+" : "-") "
                             + "\(request.byteCount) \(String(decoding: request.body, as: UTF8.self))")
@@ -141,12 +141,12 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
     @Test func reportsAClientThatExpects100Continue() throws {
         var parser = HTTPRequestParser(limits: HTTPServiceLimits())
         parser.append("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
-        let incomplete = try parser.next()
+        let incomplete = try parser.nextRequest()
         #expect(incomplete == nil)
         let asked = [parser.takeContinue(), parser.takeContinue()]
         #expect(asked == [true, false])
         parser.append("x".utf8)
-        let complete = try parser.next()
+        let complete = try parser.nextRequest()
         #expect(complete?.body == [0x78])
         #expect(parser.isBetweenRequests)
     }

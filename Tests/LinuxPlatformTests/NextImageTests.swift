@@ -45,9 +45,9 @@ import WaypostTestSupport
         let other = try OwnedDescriptor(opening: try directory.write([], to: "other"), O_RDWR)
         let parent = try OwnedDescriptor(opening: FileSystem.parent(of: path), O_RDONLY)
         LockHandover.inherit([0, 1, 2, -1, 1 << 20, parent.raw, fcntl(other.raw, F_DUPFD_CLOEXEC, 3)])
-        #expect(LockHandover.take(path) == nil)
-        #expect(LockHandover.take(directory.path("none")) == nil)
-        let taken = try #require(LockHandover.take(directory.path("other")))
+        #expect(LockHandover.takeDescriptor(forFileAt: path) == nil)
+        #expect(LockHandover.takeDescriptor(forFileAt: directory.path("none")) == nil)
+        let taken = try #require(LockHandover.takeDescriptor(forFileAt: directory.path("other")))
         close(taken)
         #expect(LockHandover.descriptors.isEmpty)
     }

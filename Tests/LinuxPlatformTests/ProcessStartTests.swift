@@ -44,13 +44,13 @@ import WaypostTestSupport
         ])
     func nameTheLimitsThatPreventThreads(stack: Int, processLimit: Int, remedy: String) {
         #expect(
-            StartNeeds.threadComplaint(started: 3, processLimit: processLimit, stack: stack)
+            StartRequirements.threadShortageMessage(started: 3, processLimit: processLimit, stack: stack)
                 == "too few threads can be started: at least 24 are needed, but only 3 started; " + remedy)
     }
 
     /// A seccomp filter older than clone3 answers EPERM; with ENOSYS the C library would use clone.
     @Test func nameAContainerRuntimeThatRejectsThreads() {
-        let words = StartNeeds.threadComplaint(started: 0, reason: EPERM, processLimit: -1, stack: 8 << 20)
+        let words = StartRequirements.threadShortageMessage(started: 0, reason: EPERM, processLimit: -1, stack: 8 << 20)
         #expect(
             words
                 == "no thread can be started: Operation not permitted; this container's runtime is older than the system "
@@ -60,7 +60,7 @@ import WaypostTestSupport
     /// A reload may be requested before the main thread waits for signals.
     @Test func keepAHangupPendingUntilTheServiceRuns() async {
         let received = await onThread(named: "hangup") { () -> CInt in
-            ProcessStart.holdHangup()
+            ProcessStart.blockHangup()
             raise(SIGHUP)
             var signals = sigset_t()
             unsafe sigemptyset(&signals)

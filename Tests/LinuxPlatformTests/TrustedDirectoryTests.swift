@@ -13,7 +13,7 @@ import WaypostTestSupport
         owner: UInt32, group: UInt32, mode: UInt32, sharing: Sharing?
     ) -> Bool {
         let directory = FileStatus(kind: .directory, owner: owner, group: group, permissions: mode)
-        return DirectoryTrust.doubt(directory, sharing, for: 1000) == nil
+        return DirectoryTrust.refusal(of: directory, sharing: sharing, for: 1000) == nil
     }
 
     @Test(
@@ -59,7 +59,7 @@ import WaypostTestSupport
 
     @Test func haveARemedyIfNotTrusted() throws {
         func words(_ directory: FileStatus) -> String? {
-            DirectoryTrust.doubt(directory, Sharing.none, for: 1000)?.sentence
+            DirectoryTrust.refusal(of: directory, sharing: Sharing.none, for: 1000)?.sentence
         }
         #expect(
             words(FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
@@ -70,8 +70,9 @@ import WaypostTestSupport
                 == "may be written by members of gid 50, who could replace a file with a link; run "
                 + "chmod go-w on it, or choose another directory")
         #expect(
-            DirectoryTrust.doubt(
-                FileStatus(kind: .directory, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)?.sentence
+            DirectoryTrust.refusal(
+                of: FileStatus(kind: .directory, owner: 0, group: 2000, permissions: 0o2775), sharing: .sticky,
+                for: 1000)?.sentence
                 == "may be written by members of gid 2000, who could replace a file with a link; run chmod +t on "
                 + "it (usual for a Kubernetes volume with fsGroup), or choose another directory")
         #expect(
@@ -82,12 +83,12 @@ import WaypostTestSupport
 
     @Test(arguments: [
         (FileStatus(kind: .file, owner: 1000), true), (FileStatus(kind: .file, owner: 0), false),
-        (FileStatus(kind: .file, owner: 1000, names: 2), false), (FileStatus(kind: .fifo, owner: 1000), false),
+        (FileStatus(kind: .file, owner: 1000, linkCount: 2), false), (FileStatus(kind: .fifo, owner: 1000), false),
         (FileStatus(kind: .link, owner: 1000), false), (FileStatus(kind: .device, owner: 1000), false),
-        (FileStatus(kind: .file, owner: 1000, names: 0), true),
+        (FileStatus(kind: .file, owner: 1000, linkCount: 0), true),
     ])
     func holdFilesThatOnlyTheirOwnerWrites(file: FileStatus, isWritten: Bool) {
-        #expect((file.doubt(writtenBy: 1000) == nil) == isWritten)
+        #expect((file.writeRefusal(for: 1000) == nil) == isWritten)
     }
 
     /// `private -> theirs`, which systemd creates for a dynamic user, belongs to root or to this user.
@@ -128,7 +129,7 @@ import WaypostTestSupport
     func areCreated(mode: UInt32, name: String) throws {
         let directory = try Self.directory(mode)
         #expect(try DirectoryTrust.require(directory.path(name), .none, missing: .created))
-        #expect(try FileStatus(behind: directory.path(name)).permissions == 0o700)
+        #expect(try FileStatus(followingLinksAt: directory.path(name)).permissions == 0o700)
         #expect(try DirectoryTrust.require(directory.path(name), .none))
     }
 

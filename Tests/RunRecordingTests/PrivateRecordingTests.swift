@@ -18,7 +18,7 @@ import WaypostTestSupport
 
         init(zones: [PrivateZone] = [zone], hasSwitch: Bool = false) {
             recorder = RunRecorder(now: { [now] in now.withLock { $0 } })
-            recorder.keepPrivate(in: zones, hasSwitch: hasSwitch)
+            recorder.setPrivacy(zones: zones, hasSwitch: hasSwitch)
         }
 
         /// Receives an epoch and the fix that was decoded from it.
@@ -35,7 +35,7 @@ import WaypostTestSupport
             now.withLock {
                 $0 = UTCTime(year: 2026, month: 1, day: 5).advanced(by: .milliseconds(Int64(second * 1000)))
             }
-            recorder.received(Array(text.utf8).span)
+            recorder.bytesReceived(Array(text.utf8).span)
         }
 
         /// The bytes that would be written, without times.
@@ -142,7 +142,7 @@ import WaypostTestSupport
 
     @Test func keepTheLogWhileTheLastFixWasReported() {
         let drive = Drive()
-        func log(_ text: String) { drive.recorder.note(logLine: text) }
+        func log(_ text: String) { drive.recorder.record(logLine: text) }
         log("not known yet")
         drive.receiveFix(at: 0, north: 900, text: "a\n")
         log("on the road")
@@ -160,15 +160,15 @@ import WaypostTestSupport
     @Test func waitForAFixAfterTheZonesChange() {
         let drive = Drive(zones: [])
         drive.receive("a\n", at: 0)
-        drive.recorder.keepPrivate(in: [], hasSwitch: false)
+        drive.recorder.setPrivacy(zones: [], hasSwitch: false)
         drive.receive("b\n", at: 0)
-        drive.recorder.keepPrivate(in: [Self.zone], hasSwitch: false)
+        drive.recorder.setPrivacy(zones: [Self.zone], hasSwitch: false)
         drive.receiveFix(at: 1, north: 900, text: "c\n")
         #expect(drive.receiver == "a b")
         drive.receiveFix(at: 2, north: 900, text: "d\n")
         drive.receiveFix(at: 3, north: 900, text: "e\n")
         #expect(drive.receiver == "d")
-        drive.recorder.keepPrivate(in: [], hasSwitch: true)
+        drive.recorder.setPrivacy(zones: [], hasSwitch: true)
         drive.receiveFix(at: 4, north: 900, text: "f\n")
         #expect(drive.receiver == "")
     }

@@ -19,7 +19,7 @@ import WaypostTestSupport
         now.withLock { $0 = $0.advanced(by: .milliseconds(milliseconds)) }
     }
 
-    private func read(_ text: String) { recorder.received(Array(text.utf8).span) }
+    private func read(_ text: String) { recorder.bytesReceived(Array(text.utf8).span) }
 
     /// Returns the receiver's bytes and the log since the last call.
     private func takeOutput() -> (receiver: String, log: String) {
@@ -63,9 +63,9 @@ import WaypostTestSupport
     }
 
     @Test func recordTheLog() {
-        recorder.note(logLine: "info: started")
+        recorder.record(logLine: "info: started")
         wait(milliseconds: 1500)
-        recorder.note(logLine: "debug: accepted update 1")
+        recorder.record(logLine: "debug: accepted update 1")
         #expect(
             takeOutput().log == """
                 2026-11-21T00:00:00.000Z info: started
@@ -76,9 +76,9 @@ import WaypostTestSupport
 
     @Test func dropBytesIfTheDiskIsSlow() {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
-        for _ in 0..<100 { recorder.received(block.span) }
+        for _ in 0..<100 { recorder.bytesReceived(block.span) }
         #expect(takeOutput().receiver.utf8.count <= RecordingBacklog.maximumBytes)
-        recorder.note(logLine: "info: on")
+        recorder.record(logLine: "info: on")
         #expect(
             takeOutput().log == """
                 2026-11-21T00:00:00.000Z warning: 85 entries not recorded: the disk was too slow
@@ -149,7 +149,7 @@ import WaypostTestSupport
         ("/dev/null", "open directory /dev/null: Not a directory"),
     ])
     func returnTheReasonIfTheyCannotWrite(directory: String, reason: String) async {
-        let error = await recorder.write(RecordingSettings(directory: directory, version: "0.1.0"))
+        let error = await recorder.writeRecording(RecordingSettings(directory: directory, version: "0.1.0"))
         #expect(error?.description == reason)
     }
 

@@ -99,12 +99,12 @@ struct Thinning {
     ]
 
     @Test(arguments: cases) func keepsTheExpectedUpdates(row: Case) {
-        #expect(TrackThinning.kept(of: row.updates, tolerance: 10) == row.kept)
+        #expect(TrackThinning.keptIndices(of: row.updates, tolerance: 10) == row.kept)
     }
 
     @Test func keepsFixedUpdates() {
         let updates = (0..<20).map { Self.update($0 * 10, east: Double($0) * 50, north: 0, speed: nil) }
-        #expect(TrackThinning.kept(of: updates, tolerance: 10, fixed: [7]) == [0, 7, 19])
+        #expect(TrackThinning.keptIndices(of: updates, tolerance: 10, fixed: [7]) == [0, 7, 19])
     }
 
     /// Checks every drive: no removed update was farther from the kept track than the tolerance, no gap is longer than
@@ -113,7 +113,7 @@ struct Thinning {
     func staysWithinTheTolerance(step: ThinningStep, noise: Double) {
         for seed in 1...20 as ClosedRange<UInt64> {
             let drive = Drives.town(updates: 600, seed: seed, noise: noise)
-            let kept = TrackThinning.kept(of: drive, tolerance: step.tolerance)
+            let kept = TrackThinning.keptIndices(of: drive, tolerance: step.tolerance)
             let worst = Drives.error(of: kept.map { drive[$0] }, against: drive)
             #expect(worst.meters <= step.tolerance, "seed \(seed)")
             #expect(worst.span <= TrackSimplification.maximumSpan, "seed \(seed)")
@@ -133,7 +133,7 @@ struct Thinning {
         for log in logs {
             let drive = try Fixtures.fixes(in: log).map { LocationUpdate($0) }
             updates += drive.count
-            let kept = TrackThinning.kept(of: drive, tolerance: step.tolerance)
+            let kept = TrackThinning.keptIndices(of: drive, tolerance: step.tolerance)
             for (one, next) in zip(kept, kept.dropFirst()) where next > one + 1 {
                 let worst = Drives.error(of: [drive[one], drive[next]], against: Array(drive[one...next]))
                 #expect(worst.meters <= step.tolerance && worst.span <= TrackSimplification.maximumSpan, "\(log)")
@@ -183,7 +183,7 @@ struct Thinning {
             var start = 0
             while start < left.count - 1 {
                 let block = Array(left[start..<min(start + 256, left.count)])
-                thinned += TrackThinning.kept(of: block, tolerance: step.tolerance).dropLast().map { block[$0] }
+                thinned += TrackThinning.keptIndices(of: block, tolerance: step.tolerance).dropLast().map { block[$0] }
                 start += block.count - 1
             }
             left = thinned + left.suffix(1)
@@ -206,6 +206,6 @@ struct Thinning {
             if update.longitude > 180 { update.longitude -= 360 }
             return update
         }
-        #expect(TrackThinning.kept(of: updates, tolerance: 10) == [0, 19])
+        #expect(TrackThinning.keptIndices(of: updates, tolerance: 10) == [0, 19])
     }
 }

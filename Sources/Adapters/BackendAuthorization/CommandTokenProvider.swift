@@ -19,7 +19,7 @@ package final class CommandTokenProvider: TokenProvider {
     private let format: TokenAnswerFormat
     private let timeLimit: Duration
     private let wallClock: @Sendable () -> Double
-    private let present: @Sendable () -> Double?
+    private let synchronizedClock: @Sendable () -> Double?
     private let report: @Sendable (AuthorizationWarning) -> Void
     /// Whether a warning about processes that the program left running has been reported. Later ones are reported only
     /// as an error, if they prevent the next start.
@@ -36,8 +36,8 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - timeLimit: the time after which the program and its process group are killed.
     ///   - wallClock: returns this machine's time in seconds since 1970, from which a token's remaining lifetime is
     ///     estimated.
-    ///   - present: returns the same time if the clock is synchronized, otherwise `nil`. Unlike `wallClock`, it can
-    ///     show that a token has expired.
+    ///   - synchronizedClock: returns the same time if the clock is synchronized, otherwise `nil`. Unlike `wallClock`,
+    ///     it can show that a token has expired.
     ///   - report: called once if the program leaves processes running, and once if `/proc` doesn't show such
     ///     processes.
     /// - Throws: `.misconfigured` if no program is specified.
@@ -46,7 +46,7 @@ package final class CommandTokenProvider: TokenProvider {
         processEnvironment: [String: String] = ProcessEnvironment.variables, providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(), timeLimit: Duration = .seconds(15),
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
-        present: @escaping @Sendable () -> Double? = { nil },
+        synchronizedClock: @escaping @Sendable () -> Double? = { nil },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) throws(AuthorizationError) {
         guard let program = arguments.first, !program.isEmpty else {
@@ -60,18 +60,18 @@ package final class CommandTokenProvider: TokenProvider {
         self.format = format
         self.timeLimit = timeLimit
         self.wallClock = wallClock
-        self.present = present
+        self.synchronizedClock = synchronizedClock
         self.report = report
         if ChildTable.cannotFindChildren {
             report(.processesHidden(command: program))
         }
     }
 
-    package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
+    package func fetchAnswer(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let placeholders = Placeholders(providerID: providerID, context: context)
         var expanded: [String] = []
         for argument in arguments {
-            expanded.append(try placeholders.expanding(argument, .verbatim, name: "\(section).command"))
+            expanded.append(try placeholders.expanding(argument, encoding: .verbatim, key: "\(section).command"))
         }
         let origin = TokenOrigin(
             .command, arguments[0], section: section, tokenKey: format.tokenKey, subject: context.subject)
@@ -82,14 +82,15 @@ package final class CommandTokenProvider: TokenProvider {
         let outcome: ChildProcess.Outcome
         do { outcome = try await child.run() } catch { throw await startFailure(error, of: expanded[0]) }
         reportStrays(outcome.remains, of: origin)
-        let said = Self.informativeLines(outcome, secrets)
-        if let failure = failure(outcome, origin, said) { throw AuthorizationError(failure) }
-        if !said.isEmpty, AnswerKind(outcome.standardOutput) == .nothing {
-            throw AuthorizationError(.unusableAnswer(origin, .nothingPrinted(said: said)))
+        let lines = Self.informativeLines(of: outcome, without: secrets)
+        if let failure = failure(of: outcome, from: origin, printing: lines) { throw AuthorizationError(failure) }
+        if !lines.isEmpty, AnswerKind(outcome.standardOutput) == .nothing {
+            throw AuthorizationError(.unusableAnswer(origin, .nothingPrinted(said: lines)))
         }
         return try TokenAnswer(
             outcome.standardOutput,
-            from: .init(from: origin, localTime: wallClock(), present: present(), secrets: secrets), format: format)
+            from: .init(source: origin, localTime: wallClock(), present: synchronizedClock(), secrets: secrets),
+            format: format)
     }
 
     private func startFailure(_ error: SystemError, of program: String) async -> AuthorizationError {
@@ -102,7 +103,7 @@ package final class CommandTokenProvider: TokenProvider {
         if error.number == ENOENT, !ChildProcess.hasNullDevice {
             return AuthorizationError(.programUnusable(key: key, .noNullDevice))
         }
-        let found = await onThreadIfAny(named: "waypost-program") {
+        let found = await onThreadIfPossible(named: "waypost-program") {
             TokenProgram.problem(of: program, refusal: error.number)
         }
         let problem: ProgramFault =
@@ -144,9 +145,9 @@ package final class CommandTokenProvider: TokenProvider {
     }
 
     private func failure(
-        _ outcome: ChildProcess.Outcome, _ origin: TokenOrigin, _ said: [ReportedText]
+        of outcome: ChildProcess.Outcome, from origin: TokenOrigin, printing lines: [ReportedText]
     ) -> TokenFault? {
-        let output = CommandFault.Output(lines: said, hasOutput: !outcome.standardOutput.isEmpty)
+        let output = CommandFault.Output(lines: lines, hasOutput: !outcome.standardOutput.isEmpty)
         return switch outcome.ending {
         case .exited(0): nil
         case .exited(let status): .commandFailed(origin, .exited(Int(status), output))
@@ -161,7 +162,8 @@ package final class CommandTokenProvider: TokenProvider {
 
     /// Returns up to two lines of standard error, shortened and without secrets. They are the last line that mentions
     /// an error, and the last line of all. If no line mentions an error, they are the last line and the first.
-    private static func informativeLines(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> [ReportedText] {
+    private static func informativeLines(of outcome: ChildProcess.Outcome, without secrets: [String]) -> [ReportedText]
+    {
         let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
         func reportedText(_ line: some Sequence<UInt8>) -> ReportedText {

@@ -14,40 +14,40 @@ package final class FileTokenProvider: TokenProvider {
     private let providerID: String
     private let format: TokenAnswerFormat
     private let wallClock: @Sendable () -> Double
-    private let present: @Sendable () -> Double?
+    private let synchronizedClock: @Sendable () -> Double?
 
     /// Creates a provider that reads the file at `path`. The path may contain placeholders such as `{vehicleId}` and
-    /// `{tripId}`, whose values are percent-encoded. Errors name `section`, the section of the configuration. `present`
-    /// returns the time if the clock is synchronized, otherwise `nil`.
+    /// `{tripId}`, whose values are percent-encoded. Errors name `section`, the section of the configuration.
+    /// `synchronizedClock` returns the time if the clock is synchronized, otherwise `nil`.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
-        present: @escaping @Sendable () -> Double? = { nil }
+        synchronizedClock: @escaping @Sendable () -> Double? = { nil }
     ) {
         pathTemplate = path
         self.section = section
         self.providerID = providerID
         self.format = format
         self.wallClock = wallClock
-        self.present = present
+        self.synchronizedClock = synchronizedClock
     }
 
-    package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
+    package func fetchAnswer(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let path = try Placeholders(providerID: providerID, context: context)
-            .expanding(pathTemplate, .percent, name: "\(section).path")
+            .expanding(pathTemplate, encoding: .percent, key: "\(section).path")
         let content = try await readOnThread(named: "waypost-token", for: "\(section).path") {
             () throws(AuthorizationError) in try SecretFile.read(path, for: "the token", limit: 64 * 1024)
         }
         let answer = try TokenAnswer(
             content.bytes,
             from: .init(
-                from: TokenOrigin(
+                source: TokenOrigin(
                     .file, path, section: section, tokenKey: format.tokenKey, subject: context.subject),
-                localTime: content.modifiedAt, present: present()),
+                localTime: content.modifiedAt, present: synchronizedClock()),
             format: format)
         let life = answer.token.lifetime
-        let left = Self.lifetime(life, writtenAt: content.modifiedAt, now: wallClock())
+        let left = Self.remainingLifetime(of: life, writtenAt: content.modifiedAt, now: wallClock())
         return answer.withLifetime(left, warning: life != nil && left == nil ? .oldFile : nil)
     }
 
@@ -56,7 +56,7 @@ package final class FileTokenProvider: TokenProvider {
     /// If the token seems to have expired since then, or the file seems to have been written in the future, this
     /// machine's clock is probably wrong. In that case the remaining lifetime is unknown, so the result is `nil`. Fleet
     /// Engine then decides whether the token is still valid.
-    static func lifetime(_ lifetime: Duration?, writtenAt: Double, now: Double) -> Duration? {
+    static func remainingLifetime(of lifetime: Duration?, writtenAt: Double, now: Double) -> Duration? {
         guard let lifetime, lifetime > .zero else { return lifetime }
         let age = now - writtenAt
         guard age > -1, age < Double(lifetime.components.seconds) else { return nil }

@@ -9,16 +9,16 @@ struct FoundToken: Sendable {
     let text: String
     let place: AnswerFault.Place
     /// The expiry that a JSON answer states next to the token; `nil` if it states none.
-    private(set) var statedEnd: JSONValue?
+    private(set) var statedExpiry: JSONValue?
 
-    init(in bytes: [UInt8], _ format: TokenAnswerFormat, from origin: TokenAnswer.Origin) throws(AnswerFault) {
+    init(in bytes: [UInt8], format: TokenAnswerFormat, from origin: TokenAnswer.Origin) throws(AnswerFault) {
         switch AnswerKind(bytes) {
         case .nothing: throw .nothing(isNull: bytes.contains(UInt8(ascii: "n")))
         case .page: throw .page
         case .gzip: throw .gzip
         case .utf16: throw .utf16
         case .text(let content):
-            text = Self.stripped(content)
+            text = Self.strippingBearer(content)
             place = .bareText
             guard text.hasPrefix("ey") else {  // `{"` in base64url, with which every token begins
                 if let lookalike = AnswerFault.Lookalike(text) { throw .lookalike(lookalike, place) }
@@ -33,12 +33,12 @@ struct FoundToken: Sendable {
                     mediaType: origin.reportedMediaType)
             }
             if let bare = answer.stringValue {
-                text = Self.stripped(bare)
+                text = Self.strippingBearer(bare)
                 place = .jsonString
             } else {
                 text = try Self.token(in: answer, under: format.tokenKey, from: origin)
                 place = .underKey
-                statedEnd = answer[path: format.expirationKey]
+                statedExpiry = answer[path: format.expirationKey]
             }
         }
     }
@@ -47,11 +47,11 @@ struct FoundToken: Sendable {
         in answer: JSONValue, under key: String, from origin: TokenAnswer.Origin
     ) throws(AnswerFault) -> String {
         guard let members = answer.objectValue else { throw .notAnObject(kind: answer.kind) }
-        guard let value = answer[path: key] else { throw AnswerFault(missingIn: members, origin) }
+        guard let value = answer[path: key] else { throw AnswerFault(missingIn: members, from: origin) }
         guard let token = value.stringValue else {
-            throw .notAString(kind: value.kind, value.isNull ? .nothing : AnswerFault.Members(members, origin))
+            throw .notAString(kind: value.kind, value.isNull ? .nothing : AnswerFault.Members(members, from: origin))
         }
-        let text = stripped(token)
+        let text = strippingBearer(token)
         guard !text.isEmpty else { throw .emptyToken }
         return text
     }
@@ -74,7 +74,7 @@ struct FoundToken: Sendable {
 
     /// Returns the text without white space at either end, and without a leading `Bearer`, which precedes a token in a
     /// header.
-    static func stripped(_ text: String) -> String {
+    static func strippingBearer(_ text: String) -> String {
         let token = text.trimmingWhitespace()
         let scheme = "Bearer "
         guard token.prefix(scheme.count).lowercased() == scheme.lowercased() else { return token }

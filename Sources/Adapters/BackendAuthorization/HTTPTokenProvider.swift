@@ -13,7 +13,7 @@ package final class HTTPTokenProvider: TokenProvider {
     private let sendsCertificate: Bool
     private let environment: [String: String]
     private let wallClock: @Sendable () -> Double
-    private let present: @Sendable () -> Double?
+    private let synchronizedClock: @Sendable () -> Double?
 
     /// - Parameters:
     ///   - settings: the endpoint, and the request to send to it.
@@ -24,15 +24,15 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - environment: the environment variables from which secrets are read.
     ///   - wallClock: returns this machine's time in seconds since 1970. It is used if the endpoint's `Date` header is
     ///     missing or implausible.
-    ///   - present: returns the same time if the clock is synchronized, otherwise `nil`. Unlike `wallClock`, it can
-    ///     show that a token has expired.
+    ///   - synchronizedClock: returns the same time if the clock is synchronized, otherwise `nil`. Unlike `wallClock`,
+    ///     it can show that a token has expired.
     /// - Throws: `.misconfigured` if the endpoint's address isn't a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
         transport: any HTTPTransport, sendsCertificate: Bool = false,
         environment: [String: String] = ProcessEnvironment.variables,
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
-        present: @escaping @Sendable () -> Double? = { nil }
+        synchronizedClock: @escaping @Sendable () -> Double? = { nil }
     ) throws(AuthorizationError) {
         self.settings = settings
         self.section = section
@@ -41,30 +41,31 @@ package final class HTTPTokenProvider: TokenProvider {
         self.sendsCertificate = sendsCertificate
         self.environment = environment
         self.wallClock = wallClock
-        self.present = present
+        self.synchronizedClock = synchronizedClock
         do { _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task")) } catch {
             if error.code != .missingContext { throw error }
         }
     }
 
-    package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
-        let (request, secrets) = try await request(for: context)
-        let keys = settings.credentials + (sendsCertificate ? ["clientCertificateFile"] : [])
+    package func fetchAnswer(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
+        let (request, secrets) = try await makeRequest(for: context)
+        let keys = settings.credentialKeys + (sendsCertificate ? ["clientCertificateFile"] : [])
         let origin = TokenOrigin(
             .endpoint, settings.urlSource.map { "at the URL in \($0)" } ?? request.url.withoutQueryValues,
             section: section, tokenKey: settings.format.tokenKey, subject: context.subject,
             credentials: keys.map { "\(section).\($0)" })
-        let endpoint = TokenFaultClassifier(origin, url: request.url, secrets: secrets)
+        let classifier = TokenFaultClassifier(origin, url: request.url, secrets: secrets)
         let response: HTTPResponse
-        do { response = try await transport.send(request) } catch { throw endpoint.failure(error) }
-        if let rejection = endpoint.rejection(response) { throw rejection }
+        do { response = try await transport.send(request) } catch { throw classifier.error(for: error) }
+        if let rejection = classifier.rejection(in: response) { throw rejection }
         return try TokenAnswer(
             response.body,
             from: .init(
-                from: origin,
+                source: origin,
                 mediaType: response.headers["Content-Type"]?.split(separator: ";").first.map(String.init),
                 issuerTime: response.headers["Date"].flatMap(UTCTime.init(httpDate:))?.secondsSince1970,
-                certificateEnd: response.certificateEnd, localTime: wallClock(), present: present(), secrets: secrets),
+                certificateEnd: response.certificateEnd, localTime: wallClock(), present: synchronizedClock(),
+                secrets: secrets),
             format: settings.format)
     }
 
@@ -73,28 +74,28 @@ package final class HTTPTokenProvider: TokenProvider {
 
     private func url(for context: AuthorizationContext) throws(AuthorizationError) -> HTTPURL {
         let text = try Placeholders(providerID: providerID, context: context)
-            .expanding(settings.url, .percent, name: "\(section).url")
+            .expanding(settings.url, encoding: .percent, key: "\(section).url")
         do { return try HTTPURL(text) } catch {
             throw AuthorizationError(.invalidSetting(key: "\(section).url", .invalidURL("\(error)")))
         }
     }
 
     /// Returns the request, and the secrets in it, which must not appear in any error.
-    private func request(
+    private func makeRequest(
         for context: AuthorizationContext
     ) async throws(AuthorizationError) -> (request: HTTPRequest, secrets: [String]) {
         let url = try url(for: context)
-        let texts = try await texts()
+        let values = try await readTemplateValues()
         var headers = HTTPHeaders(["Accept": "application/json"])
-        if texts.body != nil { headers["Content-Type"] = "application/json" }
-        for (template, text) in zip(settings.headers, texts.headers) { headers[template.name] = text.value }
-        var secrets = texts.headers.flatMap { [$0.secret, $0.value] }
+        if values.body != nil { headers["Content-Type"] = "application/json" }
+        for (template, header) in zip(settings.headers, values.headers) { headers[template.name] = header.value }
+        var secrets = values.headers.flatMap { [$0.secret, $0.value] }
         if settings.urlSource != nil { secrets += [url.origin, url.host, url.target] }
         var body: [UInt8] = []
-        if let template = texts.body {
+        if let template = values.body {
             let isForm = headers["Content-Type"]?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
             let text = try Placeholders(providerID: providerID, context: context)
-                .expanding(template, isForm ? .form : .json, name: "\(section).body")
+                .expanding(template, encoding: isForm ? .form : .json, key: "\(section).body")
             body = Array(text.utf8)
             // A body from the configuration isn't secret as a whole. Its names and keys are ordinary words, which an
             // answer may also contain.
@@ -107,16 +108,16 @@ package final class HTTPTokenProvider: TokenProvider {
     }
 
     /// Reads the values of the headers and the body, which may be in files, variables or credentials.
-    private func texts() async throws(AuthorizationError) -> RequestTexts {
+    private func readTemplateValues() async throws(AuthorizationError) -> TemplateValues {
         try await readOnThread(named: "waypost-secret", for: "\(section)") {
             [settings, environment] () throws(AuthorizationError) in
-            try RequestTexts(settings, environment: environment)
+            try TemplateValues(settings, environment: environment)
         }
     }
 }
 
 /// The header values and the body of a request, after they have been read from their sources.
-private struct RequestTexts: Sendable {
+private struct TemplateValues: Sendable {
     var headers: [(value: String, secret: String)] = []
     var body: String?
 
@@ -155,11 +156,11 @@ package struct HTTPTokenSettings: Sendable, Hashable {
     }
 
     /// The configuration keys whose values may be credentials.
-    fileprivate var credentials: [String] {
+    fileprivate var credentialKeys: [String] {
         var keys = headers.isEmpty ? [] : ["headers"]
-        if url.firstIndex(of: "?").map({ Self.holdsValue(url[$0...]) }) == true { keys.append("url") }
+        if url.firstIndex(of: "?").map({ Self.containsLiteralValue(url[$0...]) }) == true { keys.append("url") }
         switch body {
-        case .literal(let text)? where !Self.holdsValue(text[...]): break
+        case .literal(let text)? where !Self.containsLiteralValue(text[...]): break
         case .some: keys.append("body")
         case nil: break
         }
@@ -167,7 +168,7 @@ package struct HTTPTokenSettings: Sendable, Hashable {
     }
 
     /// Whether a query, a form or JSON contains a literal value, not only placeholders.
-    private static func holdsValue(_ text: Substring) -> Bool {
+    private static func containsLiteralValue(_ text: Substring) -> Bool {
         text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "=" }.dropFirst().contains { part in
             var value = part.drop(while: \.isWhitespace)
             if value.first == "\"" { value.removeFirst() }

@@ -25,13 +25,13 @@ package struct HeaderTemplate: Sendable, Hashable {
     }
 
     /// Checks that the header's value can be read and is valid. Throws the same errors as `value`.
-    package func prove() throws(AuthorizationError) {
+    package func validate() throws(AuthorizationError) {
         _ = try value(environment: ProcessEnvironment.variables)
     }
 
     /// A warning about a value that is sent unchanged but has quotes around it, which were probably copied from a
     /// settings file; otherwise `nil`.
-    package var doubt: String? {
+    package var quotesWarning: String? {
         guard scheme == .verbatim, let text = try? value(environment: ProcessEnvironment.variables).value,
             [text[...], text.split(separator: " ").last ?? ""].contains(where: \.isInQuotes)
         else { return nil }
@@ -49,8 +49,8 @@ package struct HeaderTemplate: Sendable, Hashable {
         func fault(_ problem: SourceFault.Problem) -> AuthorizationError {
             AuthorizationError(.sourceUnusable(SourceFault("header \(name)", self.secret.source, problem)))
         }
-        if let problem = Self.problem(of: secret)
-            ?? (scheme == .verbatim ? Self.problem(ofCredentials: secret, in: name) : nil)
+        if let problem = Self.problem(ofHeaderValue: secret)
+            ?? (scheme == .verbatim ? Self.problem(ofCredentials: secret, inHeader: name) : nil)
         {
             throw fault(problem)
         }
@@ -58,7 +58,7 @@ package struct HeaderTemplate: Sendable, Hashable {
         case .verbatim: return (secret, secret)
         case .bearer:
             // Some users store `Bearer` together with the key.
-            let key = FoundToken.stripped(secret)
+            let key = FoundToken.strippingBearer(secret)
             guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else { throw fault(.invalidKey) }
             return ("Bearer \(key)", key)
         case .basic:
@@ -69,14 +69,14 @@ package struct HeaderTemplate: Sendable, Hashable {
 
     /// Returns the reason why `text` can't be the value of the header `name`, if that is `Authorization` or
     /// `Proxy-Authorization`. Returns `nil` if `text` can be, and for any other header.
-    package static func problem(ofCredentials text: String, in name: String) -> SourceFault.Problem? {
+    package static func problem(ofCredentials text: String, inHeader name: String) -> SourceFault.Problem? {
         guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return nil }
         if text.contains("${") { return .unfilledVariable }
         return text.contains(":") && !text.contains(" ") ? .noScheme : nil
     }
 
     /// Returns the reason why a header can't contain `text`; `nil` if it can.
-    private static func problem(of text: String) -> SourceFault.Problem? {
+    private static func problem(ofHeaderValue text: String) -> SourceFault.Problem? {
         if text.contains("\"private_key\"") { return .serviceAccountKey }
         let scalars = text.unicodeScalars
         // A zero character indicates UTF-16. U+FFFD stands for bytes that weren't UTF-8.
@@ -112,13 +112,13 @@ struct Placeholders {
     ///
     /// - Throws: `.misconfigured` for an unknown placeholder in a URL or a path, `.missingContext` for a placeholder
     ///   that has no value in the context.
-    func expanding(_ template: String, _ encoding: Encoding, name: String) throws(AuthorizationError) -> String {
+    func expanding(_ template: String, encoding: Encoding, key: String) throws(AuthorizationError) -> String {
         var result = ""
         var rest = template[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
-            let key = rest[rest.index(after: open)..<close]
+            let name = rest[rest.index(after: open)..<close]
             let value: String?
-            switch key {
+            switch name {
             case "vehicleId": value = context.vehicleID.isEmpty ? nil : context.vehicleID
             case "providerId": value = providerID
             case "taskId": value = context.taskID
@@ -127,7 +127,7 @@ struct Placeholders {
             default:
                 // A body may be JSON, in which a brace needn't begin a placeholder.
                 guard encoding != .percent else {
-                    throw AuthorizationError(.invalidSetting(key: name, .unknownPlaceholder(String(key))))
+                    throw AuthorizationError(.invalidSetting(key: key, .unknownPlaceholder(String(name))))
                 }
                 result += rest[...open]
                 rest = rest[rest.index(after: open)...]
@@ -135,15 +135,15 @@ struct Placeholders {
             }
             guard let value else {
                 throw AuthorizationError(
-                    .invalidSetting(key: name, .noValue(placeholder: String(key), context)))
+                    .invalidSetting(key: key, .noValue(placeholder: String(name), context)))
             }
-            result += rest[..<open] + Self.encoded(value, encoding)
+            result += rest[..<open] + Self.encoded(value, as: encoding)
             rest = rest[rest.index(after: close)...]
         }
         return result + rest
     }
 
-    private static func encoded(_ value: String, _ encoding: Encoding) -> String {
+    private static func encoded(_ value: String, as encoding: Encoding) -> String {
         switch encoding {
         case .percent, .form: HTTPURL.percentEncoded(value)
         case .verbatim: value

@@ -16,7 +16,7 @@ package enum Secret: Sendable, Hashable {
     case credential(String)
 
     /// Checks that the secret can be read. Throws the same errors as `text`.
-    package func prove(for use: String) throws(AuthorizationError) {
+    package func requireReadable(for use: String) throws(AuthorizationError) {
         _ = try text(for: use, environment: ProcessEnvironment.variables)
     }
 
@@ -29,13 +29,13 @@ package enum Secret: Sendable, Hashable {
         switch self {
         case .literal(let text): return text
         case .environment(let variable):
-            guard let text = environment[variable], !text.isEmpty else { throw fault(use, .notSet) }
+            guard let text = environment[variable], !text.isEmpty else { throw fault(.notSet, for: use) }
             return text
         case .file(let path): return try content(of: path, for: use)
         case .credential(let name):
             let path: String
             do { path = try ServiceCredential.path(of: name, in: environment) } catch {
-                throw fault(use, SourceFault.Problem(error))
+                throw fault(SourceFault.Problem(error), for: use)
             }
             return try content(of: path, for: use)
         }
@@ -64,11 +64,11 @@ package enum Secret: Sendable, Hashable {
     private func content(of path: String, for use: String) throws(AuthorizationError) -> String {
         let bytes = try SecretFile.read(path, as: source, for: use, limit: 64 * 1024).bytes
         let text = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
-        guard !text.isEmpty else { throw fault(use, .empty) }
+        guard !text.isEmpty else { throw fault(.empty, for: use) }
         return text
     }
 
-    private func fault(_ use: String, _ problem: SourceFault.Problem) -> AuthorizationError {
+    private func fault(_ problem: SourceFault.Problem, for use: String) -> AuthorizationError {
         AuthorizationError(.sourceUnusable(SourceFault(use, source, problem)))
     }
 }
@@ -78,8 +78,8 @@ extension SourceFault.Problem {
         self =
             switch problem {
             case .invalidName: .invalidCredentialName
-            case .noneGiven: .noCredentials
-            case .notGiven: .noSuchCredential
+            case .noCredentials: .noCredentials
+            case .noSuchCredential: .noSuchCredential
             }
     }
 }
@@ -97,7 +97,7 @@ package enum SecretFile {
     ///
     /// - Throws: `.misconfigured`. The error names the path and `use`, the purpose of the file.
     package static func requireProtected(_ path: String, for use: String) throws(AuthorizationError) {
-        _ = try access(path, .file(path), use) { (_, _) throws(SystemError) in }
+        _ = try withProtectedFile(path, as: .file(path), for: use) { (_, _) throws(SystemError) in }
     }
 
     /// Reads a file of at most `limit` bytes. Rejects a file that users other than its owner and group may read or
@@ -110,7 +110,8 @@ package enum SecretFile {
         _ path: String, as source: SourceFault.Source? = nil, for use: String, limit: Int
     ) throws(AuthorizationError) -> Content {
         let source = source ?? .file(path)
-        let content = try access(path, source, use) { (descriptor, modifiedAt) throws(SystemError) in
+        let content = try withProtectedFile(path, as: source, for: use) {
+            (descriptor, modifiedAt) throws(SystemError) in
             Content(bytes: try descriptor.contents(upTo: limit), modifiedAt: modifiedAt)
         }
         guard content.bytes.count <= limit else {
@@ -119,8 +120,8 @@ package enum SecretFile {
         return content
     }
 
-    private static func access<Value>(
-        _ path: String, _ source: SourceFault.Source, _ use: String,
+    private static func withProtectedFile<Value>(
+        _ path: String, as source: SourceFault.Source, for use: String,
         _ body: (borrowing OwnedDescriptor, _ modifiedAt: Double) throws(SystemError) -> Value
     ) throws(AuthorizationError) -> Value {
         var problem: SourceFault.Problem
@@ -138,13 +139,13 @@ package enum SecretFile {
                 return try body(
                     descriptor, Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000)
             }
-        } catch { problem = .unreadable(SourceFault.FileFault(error.number), "\(error.reason)") }
+        } catch { problem = .unreadable(SourceFault.FileFault(errorNumber: error.number), "\(error.reason)") }
         throw AuthorizationError(.sourceUnusable(SourceFault(use, source, problem)))
     }
 }
 
 extension SourceFault.FileFault {
-    fileprivate init(_ number: CInt) {
+    fileprivate init(errorNumber number: CInt) {
         self =
             switch number {
             case ENOENT, ENOTDIR: .missing
@@ -169,7 +170,7 @@ extension String {
 func readOnThread<Value: Sendable>(
     named name: String, for keys: String, _ body: @escaping @Sendable () throws(AuthorizationError) -> Value
 ) async throws(AuthorizationError) -> Value {
-    let result = await onThreadIfAny(named: name) { () -> Result<Value, AuthorizationError> in
+    let result = await onThreadIfPossible(named: name) { () -> Result<Value, AuthorizationError> in
         do throws(AuthorizationError) { return .success(try body()) } catch { return .failure(error) }
     }
     switch result {

@@ -21,7 +21,7 @@ struct TokenFaultClassifier {
     }
 
     /// Returns the error for an answer with a status other than 2xx; otherwise `nil`.
-    func rejection(_ response: HTTPResponse) -> AuthorizationError? {
+    func rejection(in response: HTTPResponse) -> AuthorizationError? {
         guard !(200..<300).contains(response.status) else { return nil }
         return AuthorizationError(
             .rejected(
@@ -40,7 +40,7 @@ struct TokenFaultClassifier {
             return .redirect(to: location.flatMap(redactedDestination(of:)).map { ReportedText($0, without: secrets) })
         case 400:
             if !isEncrypted, Self.requiresHTTPS(response.body) { return .httpsExpected }
-            if Self.isAboutCertificate(response.body) {
+            if Self.mentionsClientCertificate(response.body) {
                 return origin.sendsCertificate ? .certificateRejected : .certificateRequired
             }
             return Self.rejectsGrant(response.body) ? .spentGrant : nil
@@ -83,7 +83,7 @@ struct TokenFaultClassifier {
     }
 
     /// Whether the body is nginx's message about a missing or untrusted client certificate.
-    private static func isAboutCertificate(_ body: [UInt8]) -> Bool {
+    private static func mentionsClientCertificate(_ body: [UInt8]) -> Bool {
         ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
     }
 
@@ -106,11 +106,11 @@ struct TokenFaultClassifier {
         let keys = ["error_description", "detail", "message", "reason", "error", "title"]
         guard let said = keys.lazy.compactMap({ problem?[$0]?.stringValue }).first else { return nil }
         let shown = ReportedText(said, without: secrets)
-        let rest = shown.description.replacing(id, with: "")
+        let rest = shown.description.replacing(requestedID, with: "")
         return rest.contains(where: \.isLetter) && !rest.contains(where: \.isNumber) ? shown : nil
     }
 
-    private var id: String {
+    private var requestedID: String {
         switch origin.subject {
         case .vehicle(let id, _), .trip(let id): id
         case .shipment(let trackingID): trackingID
@@ -119,7 +119,7 @@ struct TokenFaultClassifier {
     }
 
     /// Returns the error for a request that received no complete answer.
-    func failure(_ failure: HTTPTransportError) -> AuthorizationError {
+    func error(for failure: HTTPTransportError) -> AuthorizationError {
         guard failure.code != .cancelled else { return AuthorizationError(.cancelled) }
         // The message may begin with the endpoint's address, which `origin` already contains.
         let text = failure.detail.description
@@ -142,7 +142,8 @@ extension ExchangeFault {
             case .connectionFailed: .connectionFailed
             case .timedOut: .timedOut
             case .certificateNotTrusted: .untrustedCertificate(error.certificateFault.map(CertificateFault.init))
-            case .connectionLost, .tlsFailed: Self.broken(error, isEncrypted, sendsCertificate)
+            case .connectionLost, .tlsFailed:
+                Self.brokenConnection(error, isEncrypted: isEncrypted, sendsCertificate: sendsCertificate)
             case .transportFailed, .cancelled: .clientFailed
             case .responseTooLarge: .answerTooLarge
             case .malformedResponse: .malformedAnswer
@@ -152,12 +153,13 @@ extension ExchangeFault {
 
     /// Classifies a lost connection or a failed TLS handshake. A TLS alert may cause either of them, because a TLS 1.3
     /// server may send it after the handshake.
-    private static func broken(_ error: HTTPTransportError, _ isEncrypted: Bool, _ sendsCertificate: Bool) -> Self {
+    private static func brokenConnection(_ error: HTTPTransportError, isEncrypted: Bool, sendsCertificate: Bool) -> Self
+    {
         if error.demandsCertificate { return .certificateRequired }
         if error.rejectsCertificate, sendsCertificate { return .certificateRejected }
-        if error.isOfOldTLS { return .oldTLS }
+        if error.lacksCommonTLSVersion { return .oldTLS }
         if error.code == .tlsFailed { return .tlsFailed }
-        return error.brokeOff ? .answerBrokenOff : .connectionLost(isEncrypted: isEncrypted)
+        return error.endedDuringAnswer ? .answerBrokenOff : .connectionLost(isEncrypted: isEncrypted)
     }
 }
 
@@ -186,12 +188,12 @@ extension HTTPTransportError {
     }
 
     /// Whether OpenSSL reports that both sides have no TLS version in common, with or without an alert from the server.
-    fileprivate var isOfOldTLS: Bool {
+    fileprivate var lacksCommonTLSVersion: Bool {
         ["protocol version", "unsupported protocol"].contains(where: detail.description.lowercased().contains)
     }
 
     /// Whether the connection ended in the middle of an answer, according to libcurl's message.
-    fileprivate var brokeOff: Bool { detail.description.contains("remaining") }
+    fileprivate var endedDuringAnswer: Bool { detail.description.contains("remaining") }
 }
 
 extension HTTPURL {

@@ -7,7 +7,7 @@ package import VehicleAuthorization
 /// such file or directory", "Exec format error").
 package enum TokenProgram {
     /// The kind of a program file, recognised by its first line as the kernel does.
-    enum Opening: Sendable, Hashable {
+    enum FileKind: Sendable, Hashable {
         /// An ELF executable.
         case machineCode
         case script(interpreter: String, argument: String?)
@@ -60,38 +60,38 @@ package enum TokenProgram {
                 ProcessEnvironment.variables["PATH"]?.split(separator: ":").map(String.init) ?? directories
             guard let directory = directories.first(where: { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") })
             else {
-                return problem(ofWholeLine: program) ?? .notInPath(program)
+                return problem(ofCommandLine: program) ?? .notInPath(program)
             }
             path = "\(directory)/\(program)"
         }
-        guard let status = try? FileStatus(behind: path) else {
-            return problem(ofWholeLine: path) ?? (path.hasPrefix("~") ? .homePath(path) : .missing(path))
+        guard let status = try? FileStatus(followingLinksAt: path) else {
+            return problem(ofCommandLine: path) ?? (path.hasPrefix("~") ? .homePath(path) : .missing(path))
         }
         guard status.kind == .file else { return .notAFile(path, kind: status.kind.rawValue) }
         guard status.permissions & 0o111 != 0 else { return .notExecutable(path) }
         guard FileSystem.isAllowed(.execute, at: path) else { return .forbidden(path) }
         guard let beginning = try? FileSystem.read(256, at: 0, of: path) else { return nil }
-        return problem(of: path, Opening(beginning), refusal) { FileSystem.isAllowed(.execute, at: $0) }
+        return problem(of: path, FileKind(beginning), refusal: refusal) { FileSystem.isAllowed(.execute, at: $0) }
     }
 
     /// Returns a fault if `line` is a program and its arguments in one string, as in a shell. Returns `nil` if the
     /// first word isn't a program.
-    private static func problem(ofWholeLine line: String) -> ProgramFault? {
+    private static func problem(ofCommandLine line: String) -> ProgramFault? {
         guard let blank = line.firstIndex(of: " ") else { return nil }
         let program = String(line[..<blank])
         let exists =
             program.contains(where: { $0 == "/" })
-            ? (try? FileStatus(behind: program)) != nil
+            ? (try? FileStatus(followingLinksAt: program)) != nil
             : directories.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
         return exists ? .commandLine(program: program, line: line) : nil
     }
 
-    /// Returns the reason why a program with this `opening` can't be started; `nil` if none is found. `isProgram`
+    /// Returns the reason why a program of this `kind` can't be started; `nil` if none is found. `isProgram`
     /// returns whether there is an executable file at a path.
     static func problem(
-        of path: String, _ opening: Opening, _ refusal: CInt?, isProgram: (String) -> Bool
+        of path: String, _ kind: FileKind, refusal: CInt?, isProgram: (String) -> Bool
     ) -> ProgramFault? {
-        switch opening {
+        switch kind {
         case .machineCode where refusal == ENOEXEC: return .otherProcessor(path)
         case .machineCode where refusal == ENOENT: return .otherSystem(path)
         case .machineCode: return nil

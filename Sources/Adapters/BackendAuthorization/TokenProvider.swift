@@ -6,13 +6,13 @@ package import VehicleAuthorization
 /// A provider that returns each token together with what the issuer says about it, such as its expiry.
 package protocol TokenProvider: VehicleAuthorization {
     /// Fetches a token from the issuer. Returns even an expired token.
-    func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer
+    func fetchAnswer(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer
 }
 
 extension TokenProvider {
     /// Fetches a token from the issuer. Throws if the token has expired.
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
-        try await ask(for: context).unexpiredToken()
+        try await fetchAnswer(for: context).unexpiredToken()
     }
 }
 
@@ -31,14 +31,14 @@ package struct TokenAnswer: Sendable {
     /// The expiry that the answer states next to the token; `nil` if it states none.
     package let statedExpiry: StatedExpiry?
     /// Whether `statedExpiry` is consistent with the token's own `exp`.
-    package let statedFits: Bool
+    package let isStatedExpiryConsistent: Bool
     /// Whether the token has expired according to this machine's synchronized clock, and the answer states no time of
     /// the issuer.
-    private let isOverHere: Bool
+    private let hasExpiredByHostClock: Bool
 
     /// The facts about an answer that aren't in its body.
     package struct Origin {
-        var from: TokenOrigin
+        var source: TokenOrigin
         /// The answer's media type, without parameters.
         var mediaType: String?
         /// The issuer's time, in seconds since 1970; `nil` if the answer doesn't state it.
@@ -63,12 +63,12 @@ package struct TokenAnswer: Sendable {
     package init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
         let found: FoundToken
         do throws(AnswerFault) {
-            found = try FoundToken(in: bytes, format, from: origin)
+            found = try FoundToken(in: bytes, format: format, from: origin)
             parsed = try found.parsed()
         } catch {
-            throw AuthorizationError(.unusableAnswer(origin.from, error))
+            throw AuthorizationError(.unusableAnswer(origin.source, error))
         }
-        let stated = found.statedEnd.flatMap {
+        let stated = found.statedExpiry.flatMap {
             StatedExpiry($0, key: format.expirationKey, without: origin.secrets + [found.text])
         }
         let expiry = TokenExpiry(
@@ -76,13 +76,14 @@ package struct TokenAnswer: Sendable {
             localTime: origin.localTime, present: origin.present)
         token = AuthorizationToken(
             value: found.text, lifetime: expiry.lifetime, reuse: expiry.reuse,
-            warnings: expiry.warnings.map { .expiry($0, origin.from) })
-        self.origin = origin.from
+            warnings: expiry.warnings.map { .expiry($0, origin.source) })
+        self.origin = origin.source
         issuerTime = origin.issuerTime
         statedExpiry = stated
         certificateEnd = origin.certificateEnd
-        statedFits = expiry.statedWarning == nil
-        isOverHere = origin.issuerTime == nil && (origin.present ?? -.infinity) >= (parsed.expiry ?? .infinity)
+        isStatedExpiryConsistent = expiry.statedWarning == nil
+        hasExpiredByHostClock =
+            origin.issuerTime == nil && (origin.present ?? -.infinity) >= (parsed.expiry ?? .infinity)
     }
 
     /// Returns this answer with another lifetime, and possibly another warning.
@@ -103,7 +104,7 @@ package struct TokenAnswer: Sendable {
             throw AuthorizationError(.expired(origin, .endsBeforeIssue))
         }
         let judge: ExpiryFault.Judge =
-            issuerTime != nil ? .issuer : isOverHere ? .synchronizedHost : .statement
+            issuerTime != nil ? .issuer : hasExpiredByHostClock ? .synchronizedHost : .statement
         throw AuthorizationError(.expired(origin, .overWhenGiven(judge)))
     }
 }

@@ -22,7 +22,7 @@ package struct CurlClientCertificate: Sendable, Hashable {
         guard CurlMulti.isReady, var easy = CurlEasy(),
             let silent = try? ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
         else { return true }
-        easy.applySafety(CurlTransportOptions(userAgent: "waypost", clientCertificate: self))
+        easy.apply(CurlTransportOptions(userAgent: "waypost", clientCertificate: self))
         easy.set(CURLOPT_URL, "https://\(silent.address)/")
         easy.set(CURLOPT_TIMEOUT_MS, Self.timeout)
         return unsafe curl_easy_perform(easy.handle) != CURLE_SSL_CERTPROBLEM

@@ -28,13 +28,15 @@ import TimeAndChance
 
     var identity: Identity { unsafe Identity(handle) }
 
-    mutating func set(_ option: CURLoption, _ value: Int) { note(unsafe ccurl_set_long(handle, option, value)) }
+    mutating func set(_ option: CURLoption, _ value: Int) { recordSetup(unsafe ccurl_set_long(handle, option, value)) }
     mutating func set(_ option: CURLoption, _ isOn: Bool) { set(option, isOn ? 1 : 0) }
     mutating func set(_ option: CURLoption, size: Int) {
-        note(unsafe ccurl_set_size(handle, option, curl_off_t(size)))
+        recordSetup(unsafe ccurl_set_size(handle, option, curl_off_t(size)))
     }
-    mutating func set(_ option: CURLoption, _ text: String) { note(unsafe ccurl_set_string(handle, option, text)) }
-    mutating func clear(_ option: CURLoption) { note(unsafe ccurl_clear_string(handle, option)) }
+    mutating func set(_ option: CURLoption, _ text: String) {
+        recordSetup(unsafe ccurl_set_string(handle, option, text))
+    }
+    mutating func clear(_ option: CURLoption) { recordSetup(unsafe ccurl_clear_string(handle, option)) }
 
     /// Sets the request's body to `bytes`, which libcurl copies.
     private mutating func setBody(_ bytes: [UInt8]) {
@@ -42,7 +44,7 @@ import TimeAndChance
         unsafe bytes.withUnsafeBytes { buffer in
             // The buffer of an empty array may have no address, but libcurl needs one even for an empty body.
             if let start = buffer.baseAddress, buffer.count > 0 {
-                note(unsafe ccurl_set_body(handle, start))
+                recordSetup(unsafe ccurl_set_body(handle, start))
             } else {
                 set(CURLOPT_POSTFIELDS, "")
             }
@@ -50,7 +52,7 @@ import TimeAndChance
     }
 
     /// Records the result of setting an option. Only the first error is kept.
-    mutating func note(_ code: CURLcode) {
+    mutating func recordSetup(_ code: CURLcode) {
         if setupCode == CURLE_OK { setupCode = code }
     }
 
@@ -101,10 +103,10 @@ extension CurlEasy {
 extension CurlEasy {
     /// Sets the options that are the same for every transfer of a transport. They include TLS verification, the trusted
     /// authorities and the proxy.
-    mutating func applySafety(_ options: CurlTransportOptions) {
+    mutating func apply(_ options: CurlTransportOptions) {
         set(CURLOPT_NOSIGNAL, true)
-        note(unsafe ccurl_restrict_protocols(handle))
-        note(unsafe ccurl_abandon_name_lookups(handle))
+        recordSetup(unsafe ccurl_restrict_protocols(handle))
+        recordSetup(unsafe ccurl_abandon_name_lookups(handle))
         set(CURLOPT_FOLLOWLOCATION, false)
         if let proxy = options.proxy {
             apply(proxy, caFile: options.caFile)

@@ -13,14 +13,14 @@ struct CurlFailure {
     /// - Parameters:
     ///   - curl: libcurl's code.
     ///   - message: libcurl's message, which names hosts, addresses and certificates.
-    ///   - verification: OpenSSL's verdict on the server's certificate.
+    ///   - verificationResult: OpenSSL's verdict on the server's certificate.
     ///   - refusal: the reason why the system could not connect, such as `Connection refused`; `nil` if unknown.
     ///   - limits: the limits of the request.
     init(
-        _ curl: CURLcode, message: ReportedText, verification: Int = 0, refusal: String? = nil, limits: HTTPLimits
+        _ curl: CURLcode, message: ReportedText, verificationResult: Int = 0, refusal: String? = nil, limits: HTTPLimits
     ) {
         code = Self.code(for: curl)
-        certificateFault = code == .certificateNotTrusted ? Self.certificateFault(verification) : nil
+        certificateFault = code == .certificateNotTrusted ? Self.certificateFault(for: verificationResult) : nil
         cause =
             switch code {
             case .nameNotResolved: "its name could not be resolved"
@@ -48,8 +48,8 @@ struct CurlFailure {
     /// Returns the fault that OpenSSL's verdict (`X509_V_...`) describes. libcurl compares the name itself, after
     /// OpenSSL has accepted everything else. If the name is wrong, the verdict is therefore `X509_V_OK`, or still
     /// `X509_V_ERR_UNSPECIFIED`.
-    static func certificateFault(_ verification: Int) -> HTTPTransportError.CertificateFault? {
-        switch CInt(truncatingIfNeeded: verification) {
+    static func certificateFault(for verificationResult: Int) -> HTTPTransportError.CertificateFault? {
+        switch CInt(truncatingIfNeeded: verificationResult) {
         case X509_V_OK, X509_V_ERR_UNSPECIFIED, X509_V_ERR_HOSTNAME_MISMATCH: .ofAnotherName
         case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: .outsideItsTime
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,

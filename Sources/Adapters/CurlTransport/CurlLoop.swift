@@ -11,7 +11,7 @@ struct CurlLoop {
     private let options: CurlTransportOptions
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
     /// The exchanges that wait because the maximum number of transfers is already running, oldest first.
-    private var waiting: [CurlExchange] = []
+    private var waitingExchanges: [CurlExchange] = []
     private var places: TransferPlaces
     /// Whether the next transfer must avoid idle connections and cached addresses, because they may be out of date.
     private var needsFreshConnection = false
@@ -30,36 +30,36 @@ struct CurlLoop {
     /// Runs until the transport is released. Exchanges that are unfinished at that time are cancelled.
     consuming func run() {
         while true {
-            for message in mailbox.take() {
+            for message in mailbox.takeMessages() {
                 switch message {
                 case .start(let exchange) where exchange.isCancelled: exchange.finishCancelled("cancelled")
-                case .start(let exchange): waiting.append(exchange)
+                case .start(let exchange): waitingExchanges.append(exchange)
                 case .cancel(let exchange): cancel(exchange)
                 case .networkChanged: networkChanged()
                 case .stop: return stop()
                 }
             }
-            startQueued()
+            startWaitingExchanges()
             multi.perform()
-            while let (identity, code) = multi.nextFinished() {
-                if let transfer = transfers[identity] { complete(transfer, code) }
+            while let (identity, code) = multi.nextFinishedTransfer() {
+                if let transfer = transfers[identity] { complete(transfer, with: code) }
             }
-            endExpired()
-            startQueued()
-            multi.wait(timeToNextDeadline())
+            endExpiredTransfers()
+            startWaitingExchanges()
+            multi.wait(for: timeToNextDeadline())
         }
     }
 
     private mutating func stop() {
         for transfer in transfers.values {
-            finish(transfer, with: transfer.outcome(.cancelled, "the transport was closed"))
+            finish(transfer, with: transfer.failure(.cancelled, "the transport was closed"))
         }
-        for exchange in waiting { exchange.finishCancelled("the transport was closed") }
+        for exchange in waitingExchanges { exchange.finishCancelled("the transport was closed") }
     }
 
     /// Starts waiting exchanges until the maximum number of transfers is running.
-    private mutating func startQueued() {
-        while transfers.count < places.transfers, !waiting.isEmpty { start(waiting.removeFirst()) }
+    private mutating func startWaitingExchanges() {
+        while transfers.count < places.transfers, !waitingExchanges.isEmpty { start(waitingExchanges.removeFirst()) }
     }
 
     /// Starts an exchange. If the exchange is being repeated, `deadline` is its original deadline.
@@ -92,7 +92,7 @@ struct CurlLoop {
             return exchange.finishCancelled("cancelled")
         }
         transfer.abandonConnection()
-        finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
+        finish(transfer, with: transfer.failure(.cancelled, "cancelled"))
     }
 
     /// Ends the transfers that have no connection yet, because their route may be gone and they have sent nothing. Idle
@@ -101,23 +101,23 @@ struct CurlLoop {
         needsFreshConnection = true
         for transfer in transfers.values where !transfer.isConnected {
             transfer.abandonConnection()
-            finish(transfer, with: transfer.outcome(.connectionFailed, "the network changed while connecting"))
+            finish(transfer, with: transfer.failure(.connectionFailed, "the network changed while connecting"))
         }
         for origin in routes.keys { routes[origin]?.networkChanged() }
     }
 
-    private mutating func endExpired() {
+    private mutating func endExpiredTransfers() {
         let now = ContinuousClock.now
         for transfer in transfers.values where now >= transfer.deadline {
             let limit = transfer.exchange.request.limits.total.formattedSeconds
             transfer.abandonConnection()
-            finish(transfer, with: transfer.outcome(.timedOut, "no complete answer within \(limit)"))
+            finish(transfer, with: transfer.failure(.timedOut, "no complete answer within \(limit)"))
         }
     }
 
     /// Handles a transfer that libcurl has completed with `code`. Repeats the exchange if it was limited to one address
     /// family, and no connection could be made over that family.
-    private mutating func complete(_ transfer: CurlTransfer, _ code: CURLcode) {
+    private mutating func complete(_ transfer: CurlTransfer, with code: CURLcode) {
         let origin = transfer.exchange.request.url.origin
         let couldNotConnect = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT]
         if transfer.onlyFamily != nil, couldNotConnect.contains(code), !transfer.isConnected,
@@ -127,7 +127,7 @@ struct CurlLoop {
             needsFreshConnection = true
             return start(transfer.exchange, until: transfer.deadline)
         }
-        finish(transfer, with: transfer.outcome(code))
+        finish(transfer, with: transfer.outcome(for: code))
     }
 
     /// Records what the outcome shows about the route, removes the handle from libcurl, and resumes the waiting task
@@ -204,5 +204,5 @@ final class CurlMailbox: Sendable {
     }
 
     /// Removes and returns all messages. Call it only on libcurl's thread.
-    func take() -> [Message] { messages.withLock { exchange(&$0, with: []) } }
+    func takeMessages() -> [Message] { messages.withLock { exchange(&$0, with: []) } }
 }

@@ -60,13 +60,13 @@ import ReportedText
 
     /// Waits until a socket is ready, `wakeUp` is called, one of libcurl's deadlines has passed, or `timeout` has
     /// elapsed.
-    func wait(_ timeout: Duration) {
+    func wait(for timeout: Duration) {
         let milliseconds = timeout.wholeMilliseconds
         _ = unsafe curl_multi_poll(handle, nil, 0, CInt(clamping: milliseconds), nil)
     }
 
     /// Returns the next finished transfer, identified by its easy handle, and its result; `nil` if there is none.
-    func nextFinished() -> (identity: CurlEasy.Identity, code: CURLcode)? {
+    func nextFinishedTransfer() -> (identity: CurlEasy.Identity, code: CURLcode)? {
         var left: CInt = 0
         while let message = unsafe curl_multi_info_read(handle, &left) {
             guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }

@@ -25,7 +25,7 @@ import ReportedText
     private var repetition = RequestRepetition()
     private let sockets: CurlSockets
     /// The number of flooded connections that had been aborted when the transfer began.
-    private let earlierFloods: Int
+    private let floodsBefore: Int
     /// The buffer that receives libcurl's message about a failure.
     private let errorText: UnsafeMutablePointer<CChar>
 
@@ -38,20 +38,20 @@ import ReportedText
         let origin = request.url.origin
         let headerLines = try CurlHeaderList(request.headers, origin: origin)
         guard var easy = CurlEasy() else { throw HTTPTransportError(.transportFailed, "\(origin): out of memory") }
-        easy.applySafety(options)
+        easy.apply(options)
         easy.apply(request)
         if let family = route.family {
             easy.set(CURLOPT_IPRESOLVE, family == .ipv4 ? ccurl_ipv4_only : ccurl_ipv6_only)
         }
-        unsafe easy.note(ccurl_set_list(easy.handle, CURLOPT_HTTPHEADER, headerLines.head))
-        unsafe easy.note(ccurl_set_pointer(easy.handle, CURLOPT_SHARE, multi.share))
+        unsafe easy.recordSetup(ccurl_set_list(easy.handle, CURLOPT_HTTPHEADER, headerLines.head))
+        unsafe easy.recordSetup(ccurl_set_pointer(easy.handle, CURLOPT_SHARE, multi.share))
         self.exchange = exchange
         self.headerLines = headerLines
         self.easy = easy
         self.route = route
         proxy = options.proxy
         sockets = multi.sockets
-        earlierFloods = multi.sockets.floods
+        floodsBefore = multi.sockets.floodCount
         answer = CurlAnswer(bodyLimit: request.limits.responseBytes)
         self.deadline = deadline
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -59,7 +59,7 @@ import ReportedText
         connectCallbacks()
         guard self.easy.setupCode == CURLE_OK else {
             throw HTTPTransportError(
-                .transportFailed, "\(origin): libcurl rejected a setting (\(curlMessage(self.easy.setupCode)))")
+                .transportFailed, "\(origin): libcurl rejected a setting (\(curlMessage(for: self.easy.setupCode)))")
         }
     }
 
@@ -90,7 +90,7 @@ import ReportedText
     var answeredOverHTTP2: Bool { easy.number(CURLINFO_HTTP_VERSION) >= ccurl_answered_http_2 }
 
     /// Returns the outcome after libcurl has ended the transfer with `code`.
-    func outcome(_ code: CURLcode) -> CurlExchange.Outcome {
+    func outcome(for code: CURLcode) -> CurlExchange.Outcome {
         if code == CURLE_OK {
             var headers = answer.headers
             headers["Content-Encoding"] = nil  // libcurl has decoded the body
@@ -99,28 +99,28 @@ import ReportedText
                     status: easy.number(CURLINFO_RESPONSE_CODE), headers: headers, body: answer.body,
                     traffic: traffic, certificateEnd: easy.certificateEnd))
         }
-        if let excess = answer.excess { return outcome(.responseTooLarge, excess) }
-        if sockets.floods > earlierFloods {
-            return outcome(
+        if let sizeError = answer.sizeError { return failure(.responseTooLarge, sizeError) }
+        if sockets.floodCount > floodsBefore {
+            return failure(
                 .responseTooLarge,
                 "the server sent data without end and no complete answer; the connection was closed")
         }
         if repetition.isRefused {
-            return outcome(.connectionLost, "the server rejected the request before reading it")
+            return failure(.connectionLost, "the server rejected the request before reading it")
         }
-        let said = message
-        let message = said.isEmpty ? curlMessage(code) : said
+        let reported = reportedMessage
+        let message = reported.isEmpty ? curlMessage(for: code) : reported
         let number = easy.number(CURLINFO_OS_ERRNO)
         let refusal = number == 0 ? nil : SystemError(call: "connect", number: CInt(truncatingIfNeeded: number)).reason
-        if let failure = proxyFailure(code, message, refusal) { return failure }
-        let failure = CurlFailure(
-            code, message: message, verification: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
+        if let proxyFailure = proxyFailure(code, message: message, refusal: refusal) { return proxyFailure }
+        let curlFailure = CurlFailure(
+            code, message: message, verificationResult: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
             limits: exchange.request.limits)
-        return outcome(failure.code, failure.cause, failure.certificateFault)
+        return failure(curlFailure.code, curlFailure.cause, certificateFault: curlFailure.certificateFault)
     }
 
     /// Returns the failure if the configured proxy caused it; otherwise `nil`.
-    private func proxyFailure(_ code: CURLcode, _ message: ReportedText, _ refusal: String?) -> CurlExchange.Outcome? {
+    private func proxyFailure(_ code: CURLcode, message: ReportedText, refusal: String?) -> CurlExchange.Outcome? {
         guard let proxy, !isReady else { return nil }
         let url = exchange.request.url
         let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
@@ -136,16 +136,17 @@ import ReportedText
     }
 
     /// Returns a failure with its cause and the traffic so far.
-    func outcome(
+    func failure(
         _ code: HTTPTransportError.Code, _ cause: ReportedText,
-        _ certificateFault: HTTPTransportError.CertificateFault? = nil
+        certificateFault: HTTPTransportError.CertificateFault? = nil
     ) -> CurlExchange.Outcome {
         .failure(
             HTTPTransportError(
                 code, "\(exchange.request.url.origin): \(cause)", certificateFault: certificateFault, traffic: traffic))
     }
 
-    private var message: ReportedText {
+    /// The message about the failure that libcurl wrote for this transfer; empty if there is none.
+    private var reportedMessage: ReportedText {
         let secrets = exchange.request.secrets + (proxy?.login.map { [$0.password] } ?? [])
         return ReportedText(unsafe String(cString: errorText), without: secrets)
     }
@@ -174,46 +175,46 @@ import ReportedText
     private func connectCallbacks() {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         let handle = unsafe easy.handle
-        unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
-        unsafe easy.note(ccurl_set_write_callback(handle, CURLOPT_WRITEFUNCTION, receiveBody))
-        unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context))
-        unsafe easy.note(ccurl_set_write_callback(handle, CURLOPT_HEADERFUNCTION, receiveHeader))
-        unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context))
-        unsafe easy.note(ccurl_set_ready_callback(handle, noteReady))
-        unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
-        unsafe easy.note(ccurl_set_socket_callback(handle, noteSocket))
-        unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context))
+        unsafe easy.recordSetup(ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
+        unsafe easy.recordSetup(ccurl_set_write_callback(handle, CURLOPT_WRITEFUNCTION, receiveBody))
+        unsafe easy.recordSetup(ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context))
+        unsafe easy.recordSetup(ccurl_set_write_callback(handle, CURLOPT_HEADERFUNCTION, receiveHeader))
+        unsafe easy.recordSetup(ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context))
+        unsafe easy.recordSetup(ccurl_set_ready_callback(handle, handleConnection))
+        unsafe easy.recordSetup(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
+        unsafe easy.recordSetup(ccurl_set_socket_callback(handle, handleNewSocket))
+        unsafe easy.recordSetup(ccurl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context))
         // `closeSocket` receives the `CurlSockets`, not the transfer, because a connection may close long after its
         // transfer has ended.
-        unsafe easy.note(ccurl_set_close_callback(handle, closeSocket))
-        unsafe easy.note(
+        unsafe easy.recordSetup(ccurl_set_close_callback(handle, closeSocket))
+        unsafe easy.recordSetup(
             ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque()))
     }
 
     /// Records a socket that libcurl has created. Returns `false` if libcurl must not connect it.
-    fileprivate func opened(_ socket: CInt) -> Bool {
+    fileprivate func admitSocket(_ socket: CInt) -> Bool {
         guard repetition.admitSocket(hasFailureMessage: unsafe errorText.pointee != 0) else { return false }
         openedFamilies.insert(ccurl_is_ipv6(socket) ? .ipv6 : .ipv4)
         sockets.recordOpening(of: socket)
         return true
     }
 
-    fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.append(body: bytes) }
+    fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.append(body: bytes) }
 
-    fileprivate func received(header bytes: UnsafeRawBufferPointer) -> Bool {
+    fileprivate func receive(header bytes: UnsafeRawBufferPointer) -> Bool {
         // Don't wait for the body: libcurl decides whether to keep the connection as soon as the response is complete.
         if route.leavesConnection(after: easy.number(CURLINFO_RESPONSE_CODE)) { abandonConnection() }
         return unsafe answer.append(header: bytes)
     }
 
-    fileprivate func connected() {
+    fileprivate func recordConnection() {
         isReady = true
         repetition.recordRequest()
     }
 }
 
 /// Returns libcurl's message for a code, such as "Timeout was reached".
-func curlMessage(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
+func curlMessage(for code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
 
 // libcurl calls these functions on its own thread, inside `CurlMulti.perform`.
 
@@ -224,28 +225,28 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
 private func receiveBody(
     _ bytes: UnsafeMutablePointer<CChar>, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
-    let isAccepted = unsafe transfer(context)?.received(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
+    let isAccepted = unsafe transfer(context)?.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
     return isAccepted == true ? size * count : Int(CURL_WRITEFUNC_ERROR)
 }
 
 private func receiveHeader(
     _ bytes: UnsafeMutablePointer<CChar>, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
-    let isAccepted = unsafe transfer(context)?.received(
+    let isAccepted = unsafe transfer(context)?.receive(
         header: UnsafeRawBufferPointer(start: bytes, count: size * count))
     return isAccepted == true ? size * count : Int(CURL_WRITEFUNC_ERROR)
 }
 
-private func noteReady(
+private func handleConnection(
     _ context: UnsafeMutableRawPointer?, _ remoteAddress: UnsafeMutablePointer<CChar>?,
     _ localAddress: UnsafeMutablePointer<CChar>?, _ remotePort: CInt, _ localPort: CInt
 ) -> CInt {
-    unsafe transfer(context)?.connected()
+    unsafe transfer(context)?.recordConnection()
     return ccurl_prereq_ok
 }
 
-private func noteSocket(_ context: UnsafeMutableRawPointer?, _ socket: CInt, _ purpose: curlsocktype) -> CInt {
-    unsafe transfer(context)?.opened(socket) == true ? ccurl_socket_ok : ccurl_socket_refused
+private func handleNewSocket(_ context: UnsafeMutableRawPointer?, _ socket: CInt, _ purpose: curlsocktype) -> CInt {
+    unsafe transfer(context)?.admitSocket(socket) == true ? ccurl_socket_ok : ccurl_socket_refused
 }
 
 private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: CInt) -> CInt {
@@ -296,7 +297,7 @@ struct CurlAnswer {
     private(set) var headers = HTTPHeaders()
     private(set) var body: [UInt8] = []
     /// A message about the size limit that was exceeded; `nil` if none was.
-    private(set) var excess: ReportedText?
+    private(set) var sizeError: ReportedText?
     private let bodyLimit: Int
     private var headerBytes = 0
 
@@ -305,7 +306,7 @@ struct CurlAnswer {
     /// Appends a part of the body. Returns `false`, which ends the transfer, if the body would become too large.
     mutating func append(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= bodyLimit - body.count else {
-            excess = "the answer is larger than \(bodyLimit) bytes"
+            sizeError = "the answer is larger than \(bodyLimit) bytes"
             return false
         }
         unsafe body.append(contentsOf: bytes)
@@ -319,7 +320,7 @@ struct CurlAnswer {
     mutating func append(header bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerLimit else {
-            excess = "the answer's header is larger than \(Self.headerLimit) bytes"
+            sizeError = "the answer's header is larger than \(Self.headerLimit) bytes"
             return false
         }
         let line = unsafe String(decoding: bytes, as: UTF8.self)

@@ -16,35 +16,35 @@ import ReportedText
 /// ended.
 package final class CurlTransport: HTTPTransport {
     private let mailbox: CurlMailbox
-    private let guardian: FloodGuard
+    private let floodGuard: FloodGuard
     /// An event that is signalled when libcurl's thread has ended.
-    private let ended: EventDescriptor
+    private let threadEnded: EventDescriptor
 
     /// Starts the transport's threads. Connections are opened when they are needed.
     ///
     /// - Throws: `.transportFailed` if libcurl can't be set up.
     package init(options: CurlTransportOptions) throws(HTTPTransportError) {
         do throws(SystemError) {
-            ended = try EventDescriptor()
-            guardian = try FloodGuard()
+            threadEnded = try EventDescriptor()
+            floodGuard = try FloodGuard()
         } catch {
             throw HTTPTransportError(.transportFailed, "\(error)")
         }
-        let multi = try CurlMulti(sockets: guardian.sockets)
+        let multi = try CurlMulti(sockets: floodGuard.sockets)
         let mailbox = CurlMailbox(multi: multi)
         self.mailbox = mailbox
-        let ended = ended
-        guardian.start()
+        let threadEnded = threadEnded
+        floodGuard.start()
         startThread(named: "waypost-curl") {
             CurlLoop(multi: multi, mailbox: mailbox, options: options).run()
-            ended.signal()
+            threadEnded.signal()
         }
     }
 
     deinit {
         mailbox.post(.stop)
-        ended.wait()
-        guardian.stop()
+        threadEnded.wait()
+        floodGuard.stop()
     }
 
     package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {

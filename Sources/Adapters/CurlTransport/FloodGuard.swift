@@ -11,27 +11,27 @@ final class FloodGuard: Sendable {
     private static let checkInterval = Duration.milliseconds(250)
 
     let sockets: CurlSockets
-    private let end: EventDescriptor
+    private let stopEvent: EventDescriptor
 
     init() throws(SystemError) {
         sockets = try CurlSockets()
-        end = try EventDescriptor()
+        stopEvent = try EventDescriptor()
     }
 
     func start() {
-        startThread(named: "curl-guard") { [sockets, end] in
+        startThread(named: "curl-guard") { [sockets, stopEvent] in
             while true {
                 let pause = sockets.abortFlooded() ? Self.checkInterval : nil
-                let descriptor = pause == nil ? sockets.busy.raw : nil
-                guard let outcome = try? poll(descriptor, within: pause, unless: end), outcome != .stopped else {
+                let descriptor = pause == nil ? sockets.exchangeBegan.raw : nil
+                guard let outcome = try? poll(descriptor, within: pause, unless: stopEvent), outcome != .stopped else {
                     return
                 }
-                sockets.busy.clear()
+                sockets.exchangeBegan.clear()
             }
         }
     }
 
-    func stop() { end.signal() }
+    func stop() { stopEvent.signal() }
 }
 
 /// The limit on the bytes that each connection may receive while exchanges are in progress. Counting restarts when an
@@ -47,22 +47,22 @@ struct ReceivedBytes: Sendable {
     private var exchanges = 0
     private var allowance = 0
     /// The bytes that each open socket had received when counting started; zero for a socket opened later.
-    private var before: [CInt: Int] = [:]
+    private var receivedBefore: [CInt: Int] = [:]
 
     var isBusy: Bool { exchanges > 0 }
 
     /// The open sockets.
-    var sockets: some Collection<CInt> { before.keys }
+    var sockets: some Collection<CInt> { receivedBefore.keys }
 
-    mutating func recordOpening(of socket: CInt) { before[socket] = 0 }
+    mutating func recordOpening(of socket: CInt) { receivedBefore[socket] = 0 }
 
-    mutating func recordClosing(of socket: CInt) { before[socket] = nil }
+    mutating func recordClosing(of socket: CInt) { receivedBefore[socket] = nil }
 
     /// Records that an exchange begins. `received` returns the number of bytes that a socket has received so far.
     mutating func beginExchange(allowing limits: HTTPLimits, received: (CInt) -> Int) {
         if exchanges == 0 {
             allowance = 0
-            for socket in before.keys { before[socket] = received(socket) }
+            for socket in receivedBefore.keys { receivedBefore[socket] = received(socket) }
         }
         exchanges += 1
         allowance += 2 * min(max(0, limits.responseBytes), 1 << 40) + Self.overhead
@@ -72,7 +72,7 @@ struct ReceivedBytes: Sendable {
 
     /// Whether `socket` has received more bytes than the exchanges in progress allow.
     func isFlooded(_ socket: CInt, received: Int) -> Bool {
-        isBusy && received - (before[socket] ?? 0) > allowance
+        isBusy && received - (receivedBefore[socket] ?? 0) > allowance
     }
 }
 
@@ -83,20 +83,20 @@ struct ReceivedBytes: Sendable {
 final class CurlSockets: Sendable {
     private struct State {
         var received = ReceivedBytes()
-        var floods = 0
+        var floodCount = 0
     }
 
     private let state = Locked(State())
     /// An event that is signalled when an exchange begins while no other is in progress.
-    let busy: EventDescriptor
+    let exchangeBegan: EventDescriptor
 
-    init() throws(SystemError) { busy = try EventDescriptor() }
+    init() throws(SystemError) { exchangeBegan = try EventDescriptor() }
 
     /// The number of flooded connections that were aborted.
-    var floods: Int { state.withLock { $0.floods } }
+    var floodCount: Int { state.withLock { $0.floodCount } }
 
     func recordOpening(of socket: CInt) {
-        watch(socket, .answering)
+        apply(.newlyOpened, to: socket)
         state.withLock { $0.received.recordOpening(of: socket) }
     }
 
@@ -111,22 +111,22 @@ final class CurlSockets: Sendable {
     func beginExchange(allowing limits: HTTPLimits) {
         let isFirst = state.withLock { state in
             let isFirst = !state.received.isBusy
-            if isFirst { for socket in state.received.sockets { watch(socket, .reused) } }
+            if isFirst { for socket in state.received.sockets { apply(.reused, to: socket) } }
             state.received.beginExchange(allowing: limits) { Self.received(on: $0) }
             return isFirst
         }
-        if isFirst { busy.signal() }
+        if isFirst { exchangeBegan.signal() }
     }
 
     func endExchange() {
         state.withLock { state in
             state.received.endExchange()
             guard !state.received.isBusy else { return }
-            for socket in state.received.sockets { watch(socket, .idle) }
+            for socket in state.received.sockets { apply(.idle, to: socket) }
         }
     }
 
-    private func watch(_ socket: CInt, _ watch: ConnectionWatch) {
+    private func apply(_ watch: ConnectionWatch, to socket: CInt) {
         ccurl_watch_connection(socket, watch.unacknowledgedSeconds * 1000, watch.idleSeconds, watch.idleSeconds)
     }
 
@@ -140,7 +140,7 @@ final class CurlSockets: Sendable {
                 ccurl_abort_connection(socket)  // makes libcurl's next read fail
                 state.received.recordClosing(of: socket)
             }
-            state.floods += flooded.count
+            state.floodCount += flooded.count
             return state.received.isBusy
         }
     }
@@ -157,7 +157,7 @@ struct ConnectionWatch: Sendable, Hashable {
     let idleSeconds: CInt
 
     /// The times for a new connection while a response is expected.
-    static let answering = Self(unacknowledgedSeconds: 10, idleSeconds: 5)
+    static let newlyOpened = Self(unacknowledgedSeconds: 10, idleSeconds: 5)
     /// The times for a reused connection while a response is expected. It may have died unnoticed, because mobile
     /// networks drop connections that are idle for a minute.
     static let reused = Self(unacknowledgedSeconds: 5, idleSeconds: 5)

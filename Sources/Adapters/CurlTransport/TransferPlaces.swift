@@ -6,7 +6,7 @@
 /// the capacity of one HTTP/2 connection.
 struct TransferPlaces: Sendable, Hashable {
     /// The minimum number of streams that a server is advised to allow per connection (RFC 9113, section 6.5.2).
-    private static let streams = 100
+    private static let streamsPerConnection = 100
     private static let sharedConnections = 5
 
     private let maximumConnections: Int
@@ -25,8 +25,8 @@ struct TransferPlaces: Sendable, Hashable {
 
     var transfers: Int {
         switch sharesConnections {
-        case nil: Self.streams
-        case true?: Self.streams * connections
+        case nil: Self.streamsPerConnection
+        case true?: Self.streamsPerConnection * connections
         case false?: connections
         }
     }

@@ -6,7 +6,7 @@ package import VehicleAuthorization
 
 extension ServiceAnswer.Body {
     /// Classifies the body of a response. `error` is Fleet Engine's error if the body contains one.
-    init(_ body: [UInt8], _ error: FleetEngineError?) {
+    init(_ body: [UInt8], error: FleetEngineError?) {
         if let error {
             self = .error(error.summary, about: ServiceAnswer.Subject(error))
         } else if body.isEmpty {

@@ -26,7 +26,7 @@ extension DeliveryOutcome {
         let after = error?.retryDelay ?? response.headers.retryAfter
         let fault = DeliveryFault.answered(
             ServiceAnswer(
-                status: response.status, body: ServiceAnswer.Body(response.body, error), account: account))
+                status: response.status, body: ServiceAnswer.Body(response.body, error: error), account: account))
         switch response.status {
         case 400 where error != nil: self = .rejected(fault)
         case 401 where error != nil || response.body.isEmpty: self = .prepareAgain(fault)

@@ -4,7 +4,7 @@
 /// from a fixed moment of a monotonic clock. Only one request is handled at a time. Meanwhile, the bytes that follow
 /// the request stay in the parser.
 struct HTTPConnection {
-    enum Ending: Sendable, Hashable {
+    enum Termination: Sendable, Hashable {
         /// The connection is closed normally (FIN).
         case close
         /// The connection is reset (RST).
@@ -20,7 +20,7 @@ struct HTTPConnection {
         /// The response has been sent, and the rest of the request is read and discarded. If the connection were closed
         /// at once, it would be reset, and the client might lose the response.
         case draining(deadline: Duration)
-        case ended(Ending)
+        case ended(Termination)
     }
 
     private enum AfterWriting { case nextRequest, stall, reset, drain }
@@ -28,7 +28,7 @@ struct HTTPConnection {
     private static let drainTime = Duration.seconds(2)
 
     private let limits: HTTPServiceLimits
-    private let names: AllowedHosts
+    private let allowedHosts: AllowedHosts
     /// Returns the value of the `Date` header.
     private let date: () -> String
     private var parser: HTTPRequestParser
@@ -37,12 +37,12 @@ struct HTTPConnection {
     /// The bytes that haven't been written to the socket yet.
     private(set) var output: ArraySlice<UInt8> = []
 
-    init(limits: HTTPServiceLimits, names: AllowedHosts, now: Duration, date: @escaping () -> String) {
+    init(limits: HTTPServiceLimits, allowedHosts: AllowedHosts, now: Duration, date: @escaping () -> String) {
         self.limits = limits
-        self.names = names
+        self.allowedHosts = allowedHosts
         self.date = date
         parser = HTTPRequestParser(limits: limits)
-        phase = .reading(deadline: now + limits.time)
+        phase = .reading(deadline: now + limits.timeout)
     }
 
     /// Whether the handler is working on a request from this connection.
@@ -60,7 +60,7 @@ struct HTTPConnection {
     /// Whether the whole response has been sent, so that the sending side of the socket can be shut down.
     var hasSentEverything: Bool { if case .draining = phase { true } else { false } }
 
-    var ending: Ending? { if case .ended(let ending) = phase { ending } else { nil } }
+    var termination: Termination? { if case .ended(let termination) = phase { termination } else { nil } }
 
     /// The time at which `tick` must be called; `nil` if there is no deadline.
     var deadline: Duration? {
@@ -73,13 +73,13 @@ struct HTTPConnection {
     /// Adds bytes that the client has sent. Returns the next request if it is now complete.
     mutating func receive(_ bytes: some Collection<UInt8>, now: Duration) -> ServedRequest? {
         guard case .reading = phase else { return nil }
-        if parser.isBetweenRequests { phase = .reading(deadline: now + limits.time) }
+        if parser.isBetweenRequests { phase = .reading(deadline: now + limits.timeout) }
         parser.append(bytes)
         return nextRequest(now: now)
     }
 
     /// Records that the client has closed its sending side.
-    mutating func receiveEnd() { phase = .ended(.close) }
+    mutating func recordEndOfInput() { phase = .ended(.close) }
 
     /// Accepts the handler's response to the current request.
     mutating func answer(_ served: ServedResponse, now: Duration) {
@@ -101,7 +101,7 @@ struct HTTPConnection {
         guard output.isEmpty, case .writing(_, let next) = phase else { return nil }
         switch next {
         case .nextRequest:
-            phase = .reading(deadline: now + limits.time)
+            phase = .reading(deadline: now + limits.timeout)
             return nextRequest(now: now)
         case .stall: phase = .stalled
         case .reset: phase = .ended(.reset)
@@ -122,12 +122,12 @@ struct HTTPConnection {
     }
 
     /// Records that the socket has failed.
-    mutating func fail() { phase = .ended(.close) }
+    mutating func recordFailure() { phase = .ended(.close) }
 
     private mutating func nextRequest(now: Duration) -> ServedRequest? {
         do {
-            if let complete = try parser.next() {
-                try names.check(complete)
+            if let complete = try parser.nextRequest() {
+                try allowedHosts.check(complete)
                 request = complete
                 phase = .handling
                 output = []
@@ -145,7 +145,7 @@ struct HTTPConnection {
 
     private mutating func write(_ bytes: ArraySlice<UInt8>, next: AfterWriting, now: Duration) {
         output = bytes
-        phase = .writing(deadline: now + limits.time, next: next)
+        phase = .writing(deadline: now + limits.timeout, next: next)
         if bytes.isEmpty { _ = recordWrite(of: 0, now: now) }
     }
 }

@@ -49,36 +49,36 @@ package struct HTTPRequestParser: Sendable {
     package mutating func takeContinue() -> Bool { exchange(&expectsContinue, with: false) }
 
     /// Returns the next request; `nil` if it isn't complete yet.
-    package mutating func next() throws(HTTPRequestError) -> ServedRequest? {
+    package mutating func nextRequest() throws(HTTPRequestError) -> ServedRequest? {
         while true {
             switch part {
             case .requestLine:
-                guard let line = try headLine(else: .malformedRequestLine) else { return nil }
+                guard let line = try nextHeadLine(else: .malformedRequestLine) else { return nil }
                 // One empty line may precede a request (RFC 9112, section 2.2).
                 if line.isEmpty, request.byteCount == 2 { continue }
                 try startRequest(line)
                 part = .headers
             case .headers:
-                guard let line = try headLine(else: .malformedHeader) else { return nil }
+                guard let line = try nextHeadLine(else: .malformedHeader) else { return nil }
                 if line.isEmpty { part = try finishHeaders() } else { try addHeader(line) }
             case .body(let length):
-                guard let body = take(length) else { return nil }
+                guard let body = consume(length) else { return nil }
                 request.body = Array(body)
                 part = .end
             case .chunkSize:
-                guard let line = try line(limit: 256, tooLong: .malformedChunk, else: .malformedChunk) else {
+                guard let line = try nextLine(limit: 256, tooLong: .malformedChunk, else: .malformedChunk) else {
                     return nil
                 }
-                let length = try chunkLength(line)
+                let length = try chunkLength(in: line)
                 part = length == 0 ? .trailers : .chunk(length: length)
             case .chunk(let length):
-                guard let chunk = take(length + 2) else { return nil }
+                guard let chunk = consume(length + 2) else { return nil }
                 guard chunk.suffix(2).elementsEqual("\r\n".utf8) else { throw .malformedChunk }
                 request.body += chunk.dropLast(2)
                 part = .chunkSize
             case .trailers:
-                guard let line = try headLine(else: .malformedHeader) else { return nil }
-                if line.isEmpty { part = .end } else { _ = try field(line) }
+                guard let line = try nextHeadLine(else: .malformedHeader) else { return nil }
+                if line.isEmpty { part = .end } else { _ = try headerField(in: line) }
             case .end:
                 let complete = request
                 request = ServedRequest(.get, "/")
@@ -96,27 +96,28 @@ package struct HTTPRequestParser: Sendable {
     ///
     /// The limit applies whether or not the end of the line has arrived, so that the result doesn't depend on how the
     /// bytes were split.
-    private mutating func line(
+    private mutating func nextLine(
         limit: Int, tooLong: HTTPRequestError, else malformed: HTTPRequestError
     ) throws(HTTPRequestError) -> ArraySlice<UInt8>? {
         let rest = buffer[position...]
         let end = rest.firstIndex(of: UInt8(ascii: "\n"))
         guard (end ?? rest.endIndex) - position <= limit + 1 else { throw tooLong }
-        guard let end, let line = take(end + 1 - position) else { return nil }
+        guard let end, let line = consume(end + 1 - position) else { return nil }
         guard line.suffix(2).elementsEqual("\r\n".utf8) else { throw malformed }
         return line.dropLast(2)
     }
 
-    private mutating func headLine(else malformed: HTTPRequestError) throws(HTTPRequestError) -> ArraySlice<UInt8>? {
+    private mutating func nextHeadLine(else malformed: HTTPRequestError) throws(HTTPRequestError) -> ArraySlice<UInt8>?
+    {
         let tooLarge = HTTPRequestError.headTooLarge(limit: limits.headBytes)
         let limit = max(0, limits.headBytes - headBytes)
-        guard let line = try line(limit: limit, tooLong: tooLarge, else: malformed) else { return nil }
+        guard let line = try nextLine(limit: limit, tooLong: tooLarge, else: malformed) else { return nil }
         headBytes += line.count + 2
         return line
     }
 
     /// Returns the next `count` bytes, or `nil` if they haven't all arrived.
-    private mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+    private mutating func consume(_ count: Int) -> ArraySlice<UInt8>? {
         guard buffer.count - position >= count else { return nil }
         let bytes = buffer[position..<position + count]
         position += count
@@ -144,11 +145,11 @@ package struct HTTPRequestParser: Sendable {
         guard request.headers.fields.count < limits.headerCount else {
             throw .tooManyHeaders(limit: limits.headerCount)
         }
-        let (name, value) = try field(line)
+        let (name, value) = try headerField(in: line)
         request.headers.append(name, value)
     }
 
-    private func field(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) -> (name: String, value: String) {
+    private func headerField(in line: ArraySlice<UInt8>) throws(HTTPRequestError) -> (name: String, value: String) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
             line[..<colon].allSatisfy(HTTPHeaders.isTokenByte)
         else { throw .malformedHeader }
@@ -193,7 +194,7 @@ package struct HTTPRequestParser: Sendable {
     }
 
     /// Returns the size of a chunk. Chunk extensions, which follow a semicolon, are ignored (RFC 9112, section 7.1.1).
-    private func chunkLength(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) -> Int {
+    private func chunkLength(in line: ArraySlice<UInt8>) throws(HTTPRequestError) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") }
         guard (1...8).contains(digits.count) else { throw .malformedChunk }
         var length = 0
@@ -260,19 +261,19 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     package var bodyBytes: Int
     /// The maximum time for which a connection may be idle, a request may take to arrive, or a client may take to read
     /// the response.
-    package var time: Duration
+    package var timeout: Duration
     /// The maximum number of open connections. If it is exceeded, the oldest connection that has no request in progress
     /// is closed.
     package var connections: Int
 
     package init(
-        headBytes: Int = 16384, headerCount: Int = 64, bodyBytes: Int = 1 << 20, time: Duration = .seconds(60),
+        headBytes: Int = 16384, headerCount: Int = 64, bodyBytes: Int = 1 << 20, timeout: Duration = .seconds(60),
         connections: Int = 64
     ) {
         self.headBytes = headBytes
         self.headerCount = headerCount
         self.bodyBytes = bodyBytes
-        self.time = time
+        self.timeout = timeout
         self.connections = connections
     }
 }

@@ -21,14 +21,14 @@ struct ServiceLoop {
 
     private let listener: ListeningSocket
     private let limits: HTTPServiceLimits
-    private let names: AllowedHosts
+    private let allowedHosts: AllowedHosts
     private let mailbox: ServiceMailbox
     private let arrivals: AsyncStream<Arrival>.Continuation
     private let start = ContinuousClock.now
     /// The open connections by number. Newer connections have higher numbers.
     private var peers: [Int: Peer] = [:]
-    private var nextNumber = 0
-    private var acceptsFrom = Duration.zero
+    private var lastNumber = 0
+    private var acceptsAgainAt = Duration.zero
     private var buffer = [UInt8](repeating: 0, count: 65536)
 
     /// The time for which no connection is accepted after accepting one has failed, for example because there are too
@@ -43,7 +43,7 @@ struct ServiceLoop {
         self.limits = limits
         self.mailbox = mailbox
         self.arrivals = arrivals
-        names = AllowedHosts(listeningOn: listener.address)
+        allowedHosts = AllowedHosts(listeningOn: listener.address)
     }
 
     /// Serves until the mailbox is stopped. Then closes every socket and finishes the stream of requests.
@@ -69,7 +69,7 @@ struct ServiceLoop {
         // A connection isn't polled while its request is being handled. It is polled again once there is a response.
         let open = peers.filter { !$0.value.connection.isHandling }
         let hasRoom = open.count > 0 || peers.count < limits.connections
-        let accepts = hasRoom && now >= acceptsFrom
+        let accepts = hasRoom && now >= acceptsAgainAt
         var polled = [
             pollfd(fd: mailbox.raw, events: Int16(POLLIN), revents: 0),
             pollfd(fd: accepts ? listener.raw : -1, events: Int16(POLLIN), revents: 0),
@@ -86,7 +86,7 @@ struct ServiceLoop {
     /// The timeout for `poll` until the nearest deadline, in milliseconds; -1 if there is no deadline.
     private var timeout: CInt {
         var deadlines = peers.values.compactMap(\.connection.deadline)
-        if now < acceptsFrom { deadlines.append(acceptsFrom) }
+        if now < acceptsAgainAt { deadlines.append(acceptsAgainAt) }
         guard let nearest = deadlines.min() else { return -1 }
         return CInt(max(0, min(((nearest - now) / .milliseconds(1)).rounded(.up), 3_600_000)))
     }
@@ -99,28 +99,30 @@ struct ServiceLoop {
                 guard let oldest else { return }
                 peers[oldest] = nil
             }
-            nextNumber += 1
-            let connection = HTTPConnection(limits: limits, names: names, now: now) { UTCTime.system.httpDate }
-            peers[nextNumber] = Peer(socket: socket, connection: connection)
-            serve(nextNumber, hasEvent: true)
-        } catch { acceptsFrom = now + Self.acceptPause }
+            lastNumber += 1
+            let connection = HTTPConnection(limits: limits, allowedHosts: allowedHosts, now: now) {
+                UTCTime.system.httpDate
+            }
+            peers[lastNumber] = Peer(socket: socket, connection: connection)
+            serve(lastNumber, hasEvent: true)
+        } catch { acceptsAgainAt = now + Self.acceptPause }
     }
 
     private mutating func serve(_ number: Int, hasEvent: Bool) {
         guard let peer = peers[number] else { return }
-        if hasEvent, peer.connection.wantsToRead { read(number, peer) }
+        if hasEvent, peer.connection.wantsToRead { read(number, from: peer) }
         peer.connection.tick(now: now)
         write(number)
     }
 
-    private mutating func read(_ number: Int, _ peer: Peer) {
+    private mutating func read(_ number: Int, from peer: Peer) {
         let count = unsafe recv(peer.socket.raw, &buffer, buffer.count, CInt(MSG_DONTWAIT))
         if count > 0 {
-            pass(peer.connection.receive(buffer[..<count], now: now), number)
+            pass(peer.connection.receive(buffer[..<count], now: now), from: number)
         } else if count == 0 {
-            peer.connection.receiveEnd()
+            peer.connection.recordEndOfInput()
         } else if errno != EAGAIN, errno != EINTR {
-            peer.connection.fail()
+            peer.connection.recordFailure()
         }
     }
 
@@ -132,25 +134,25 @@ struct ServiceLoop {
                 unsafe send(peer.socket.raw, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
             }
             if count >= 0 {
-                pass(peer.connection.recordWrite(of: count, now: now), number)
+                pass(peer.connection.recordWrite(of: count, now: now), from: number)
             } else if errno == EAGAIN {
                 break
             } else if errno != EINTR {
-                peer.connection.fail()
+                peer.connection.recordFailure()
                 break
             }
         }
-        guard let ending = peer.connection.ending else {
+        guard let termination = peer.connection.termination else {
             if peer.connection.hasSentEverything { shutdown(peer.socket.raw, CInt(SHUT_WR)) }
             return
         }
-        if ending == .reset { resetOnClose(peer.socket.raw) }
+        if termination == .reset { resetOnClose(peer.socket.raw) }
         peers[number] = nil
     }
 
     /// Passes a request to the handler. The stream always has room: it holds one request per connection, and no
     /// connection has two at a time.
-    private func pass(_ request: ServedRequest?, _ number: Int) {
+    private func pass(_ request: ServedRequest?, from number: Int) {
         if let request { arrivals.yield((number, request)) }
     }
 }

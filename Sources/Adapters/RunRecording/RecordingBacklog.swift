@@ -3,7 +3,7 @@ import TimeAndChance
 
 /// The bytes of one read from the receiver, and the time of that read.
 struct RecordedRead: Sendable {
-    let at: UTCTime
+    let time: UTCTime
     let bytes: [UInt8]
 }
 
@@ -33,28 +33,28 @@ struct RecordingBacklog: Sendable {
 
     private var contents = Contents()
     private var isAtLineStart = true
-    private var isBrokenOff = false
+    private var hasGap = false
     private var lastTime: UTCTime?
-    private var lost = 0
+    private var droppedEntries = 0
 
     /// Records that data is missing before the next read, which then starts on a new line.
-    mutating func breakOff() { isBrokenOff = true }
+    mutating func recordGap() { hasGap = true }
 
     mutating func add(_ read: RecordedRead) {
         guard !read.bytes.isEmpty else { return }
-        guard checkRoom(for: read.bytes.count) else { return breakOff() }
-        if isBrokenOff {
+        guard checkRoom(for: read.bytes.count) else { return recordGap() }
+        if hasGap {
             if !isAtLineStart { contents.receiver.append(UInt8(ascii: "\n")) }
             isAtLineStart = true
-            isBrokenOff = false
+            hasGap = false
             lastTime = nil
         }
         var rest = read.bytes[...]
-        if needsTime(at: read.at), let start = lineStart(in: read.bytes) {
+        if needsTime(at: read.time), let start = lineStart(in: read.bytes) {
             contents.receiver += rest[..<start]
             contents.firstTime = contents.firstTime ?? contents.receiver.count
-            contents.receiver += "# \(read.at)\n".utf8
-            lastTime = read.at
+            contents.receiver += "# \(read.time)\n".utf8
+            lastTime = read.time
             rest = rest[start...]
         }
         contents.receiver += rest
@@ -63,25 +63,26 @@ struct RecordingBacklog: Sendable {
 
     mutating func add(logLine: String, at now: UTCTime) {
         guard checkRoom(for: logLine.utf8.count) else { return }
-        if lost > 0 {
+        if droppedEntries > 0 {
             contents.log +=
-                "\(now) warning: \(lost.counted("entry", "entries")) not recorded: the disk was too slow\n".utf8
-            lost = 0
+                "\(now) warning: \(droppedEntries.counted("entry", "entries")) not recorded: the disk was too slow\n"
+                .utf8
+            droppedEntries = 0
         }
         contents.log += "\(now) \(logLine)\n".utf8
     }
 
     /// Removes and returns everything; `nil` if the backlog is empty.
-    mutating func take() -> Contents? {
+    mutating func takeContents() -> Contents? {
         guard contents.count > 0 else { return nil }
         defer { contents = Contents() }
         return contents
     }
 
-    /// Returns whether the given number of bytes still fits. If not, counts one lost entry.
+    /// Returns whether the given number of bytes still fits. If not, counts one dropped entry.
     private mutating func checkRoom(for bytes: Int) -> Bool {
         if contents.count + bytes < Self.maximumBytes { return true }
-        lost += 1
+        droppedEntries += 1
         return false
     }
 

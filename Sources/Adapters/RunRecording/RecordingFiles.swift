@@ -34,12 +34,12 @@ package enum RecordingName {
 
     /// Returns the number in the name of a receiver or log file; `nil` for any other name.
     package static func number(of name: String) -> Int? {
-        number(of: name, between: "receiver-", and: ".nmea") ?? number(of: name, between: "log-", and: ".txt")
+        number(of: name, prefix: "receiver-", suffix: ".nmea") ?? number(of: name, prefix: "log-", suffix: ".txt")
     }
 
-    private static func number(of name: String, between front: String, and end: String) -> Int? {
-        guard name.hasPrefix(front), name.hasSuffix(end) else { return nil }
-        return Int(name.dropFirst(front.count).dropLast(end.count)).flatMap { numbers.contains($0) ? $0 : nil }
+    private static func number(of name: String, prefix: String, suffix: String) -> Int? {
+        guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
+        return Int(name.dropFirst(prefix.count).dropLast(suffix.count)).flatMap { numbers.contains($0) ? $0 : nil }
     }
 
     private static func padded(_ number: Int) -> String {
@@ -57,7 +57,7 @@ struct RecordingFiles {
     /// A comment, which is the first line of every file.
     private let header: [UInt8]
     private var number: Int
-    private var written = 0
+    private var writtenBytes = 0
 
     /// Continues the numbering of the files that are already in the directory. `start` is the time at which the run
     /// started, by the host's clock. `isSynchronized` says whether the kernel considers that clock synchronized.
@@ -68,23 +68,23 @@ struct RecordingFiles {
         // Files of earlier runs are recognised by their names.
         try DirectoryTrust.require(settings.directory, .none, missing: .created)
         number = try FileSystem.names(inDirectory: settings.directory).compactMap(RecordingName.number).max() ?? 0
-        try beginNextFiles()
+        try beginNextPair()
     }
 
     /// Writes `contents` and synchronizes both files.
     mutating func write(_ contents: RecordingBacklog.Contents) throws(SystemError) {
         var receiver = contents.receiver[...]
-        if written > 0, written + contents.count > settings.segmentBytes {
+        if writtenBytes > 0, writtenBytes + contents.count > settings.segmentBytes {
             // The bytes before the first time comment continue the last data in the full file, so they are written to
             // that file.
             let rest = contents.firstTime ?? 0
             try append(receiver[..<rest], to: RecordingName.receiver(number))
             receiver = receiver[rest...]
-            try beginNextFiles()
+            try beginNextPair()
         }
         try append(receiver, to: RecordingName.receiver(number))
         try append(contents.log[...], to: RecordingName.log(number))
-        written += receiver.count + contents.log.count
+        writtenBytes += receiver.count + contents.log.count
     }
 
     private func append(_ bytes: ArraySlice<UInt8>, to name: String) throws(SystemError) {
@@ -101,9 +101,9 @@ struct RecordingFiles {
         try FileSystem.synchronizeFile(at: path)
     }
 
-    private mutating func beginNextFiles() throws(SystemError) {
+    private mutating func beginNextPair() throws(SystemError) {
         number += 1
-        written = 0
+        writtenBytes = 0
         for name in try FileSystem.names(inDirectory: settings.directory) {
             guard let old = RecordingName.number(of: name), old <= number - settings.segments else { continue }
             try FileSystem.removeFile(at: "\(settings.directory)/\(name)")

@@ -23,11 +23,11 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
     package init(now: @escaping @Sendable () -> UTCTime) { self.now = now }
 
     /// Stops recording within `zones` and, if `hasSwitch`, while the private switch is on.
-    package func keepPrivate(in zones: [PrivateZone], hasSwitch: Bool) {
+    package func setPrivacy(zones: [PrivateZone], hasSwitch: Bool) {
         state.withLock { state in
             let isPrivateAtTimes = hasSwitch || !zones.isEmpty
             guard isPrivateAtTimes || state.unjudged != nil else { return }
-            state.backlog.breakOff()
+            state.backlog.recordGap()
             state.unjudged = isPrivateAtTimes ? UnjudgedReads(zones: zones) : nil
         }
     }
@@ -35,12 +35,12 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
     package func lineOpened() {
         state.withLock { state in
             state.unjudged?.recordOpening()
-            if state.unjudged == nil { state.backlog.breakOff() }
+            if state.unjudged == nil { state.backlog.recordGap() }
         }
     }
 
-    package func received(_ bytes: Span<UInt8>) {
-        let read = RecordedRead(at: now(), bytes: bytes.indices.map { bytes[$0] })
+    package func bytesReceived(_ bytes: Span<UInt8>) {
+        let read = RecordedRead(time: now(), bytes: bytes.indices.map { bytes[$0] })
         state.withLock { state in
             if state.unjudged == nil {
                 state.backlog.add(read)
@@ -60,16 +60,16 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
             switch event {
             case .fix(let fix), .rejected(let fix, _):
                 for reads in state.unjudged?.release(until: fix) ?? [] {
-                    if let reads { reads.forEach { state.backlog.add($0) } } else { state.backlog.breakOff() }
+                    if let reads { reads.forEach { state.backlog.add($0) } } else { state.backlog.recordGap() }
                 }
-            case .withheld, .privateModeBegan, .privateModeEnded: state.unjudged?.forget()
+            case .withheld, .privateModeBegan, .privateModeEnded: state.unjudged?.dropAll()
             default: break
             }
         }
     }
 
     /// Records `logLine`, which must be one printable line without a timestamp.
-    package func note(logLine: String) {
+    package func record(logLine: String) {
         let now = now()
         state.withLock { state in
             if state.unjudged?.isKnownPublic ?? true { state.backlog.add(logLine: logLine, at: now) }
@@ -77,18 +77,18 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
     }
 
     /// Removes and returns the data to write; `nil` if there is none.
-    func takeBacklog() -> RecordingBacklog.Contents? { state.withLock { $0.backlog.take() } }
+    func takeBacklog() -> RecordingBacklog.Contents? { state.withLock { $0.backlog.takeContents() } }
 }
 
 extension RunRecorder {
     /// Writes the recording to disk until the task is cancelled. If writing fails earlier, for example because the disk
     /// is full, returns the error.
-    package func write(_ settings: RecordingSettings) async -> SystemError? {
+    package func writeRecording(_ settings: RecordingSettings) async -> SystemError? {
         do throws(SystemError) {
             let stop = try EventDescriptor()
             return await withTaskCancellationHandler {
                 await onThread(named: "run-recorder") { [self] in
-                    do throws(SystemError) { try write(settings, unless: stop) } catch { return error }
+                    do throws(SystemError) { try writeRecording(settings, unless: stop) } catch { return error }
                     return nil
                 }
             } onCancel: {
@@ -98,7 +98,7 @@ extension RunRecorder {
     }
 
     /// Writes at regular intervals until `stop` is signalled, and then writes the remaining data. Blocks.
-    private func write(_ settings: RecordingSettings, unless stop: EventDescriptor) throws(SystemError) {
+    private func writeRecording(_ settings: RecordingSettings, unless stop: EventDescriptor) throws(SystemError) {
         var files = try RecordingFiles(settings, start: now(), isSynchronized: UTCTime.synchronizedSystem != nil)
         var isStopped = false
         repeat {

@@ -30,32 +30,32 @@ struct UnjudgedReads: Sendable {
     private var voidEpochs = 0
     /// The reads since the last fix.
     private var reads: [RecordedRead] = []
-    private var bytes = 0
+    private var byteCount = 0
     /// The time at which the last fix was made; `nil` if no fix has been made since reads were last dropped.
     private var lastFixMade: UTCTime?
     private var segments: [Segment] = []
     /// Whether the fix before the first segment was reported, and no reads have been dropped since.
     private(set) var isKnownPublic = false
     /// Whether the first read of the next segment may also contain bytes of a segment that wasn't released.
-    private var firstReadIsInDoubt = true
+    private var isFirstReadInDoubt = true
 
     init(zones: [PrivateZone]) { mode = PrivateMode(zones: zones) }
 
     mutating func recordOpening() {
-        forget()
+        dropAll()
         decoder = NMEADecoder()
         voidEpochs = 0
     }
 
     mutating func add(_ read: RecordedRead) {
-        if bytes + read.bytes.count > Self.maximumBytes { forget() }
-        bytes += read.bytes.count
+        if byteCount + read.bytes.count > Self.maximumBytes { dropAll() }
+        byteCount += read.bytes.count
         reads.append(read)
-        decoder.decode(read.bytes.span, receivedAt: .milliseconds(read.at.millisecondsSince1970)) { _ in }
+        decoder.decode(read.bytes.span, receivedAt: .milliseconds(read.time.millisecondsSince1970)) { _ in }
     }
 
     mutating func recordFix(_ fix: Fix, at now: UTCTime) {
-        guard mode.mayDisclose(fix), segments.count < Self.maximumSegments else { return forget() }
+        guard mode.mayDisclose(fix), segments.count < Self.maximumSegments else { return dropAll() }
         // The read that completed this fix may also contain the start of the next epoch, so it is kept for the next
         // segment.
         let count = max(0, reads.count - 1)
@@ -64,19 +64,19 @@ struct UnjudgedReads: Sendable {
         segments.append(
             Segment(timeOfFix: fix.timeOfFix, reads: Array(reads.prefix(count)), isComplete: isComplete))
         reads.removeFirst(count)
-        bytes = reads.reduce(0) { $0 + $1.bytes.count }
+        byteCount = reads.reduce(0) { $0 + $1.bytes.count }
         lastFixMade = now
         voidEpochs = decoder.statistics.epochs.void
     }
 
     /// Drops all reads, because the vehicle may be private.
-    mutating func forget() {
+    mutating func dropAll() {
         reads = []
-        bytes = 0
+        byteCount = 0
         lastFixMade = nil
         segments = []
         isKnownPublic = false
-        firstReadIsInDoubt = true
+        isFirstReadInDoubt = true
     }
 
     /// Returns the reads of every segment up to `fix`, which has been reported. A segment in which the vehicle may have
@@ -90,13 +90,13 @@ struct UnjudgedReads: Sendable {
 
     private mutating func release(_ segment: Segment) -> [RecordedRead]? {
         let isPublic = isKnownPublic && segment.isComplete
-        let reads = segment.reads.dropFirst(firstReadIsInDoubt ? 1 : 0)
+        let reads = segment.reads.dropFirst(isFirstReadInDoubt ? 1 : 0)
         isKnownPublic = true
         guard isPublic else {
-            firstReadIsInDoubt = true
+            isFirstReadInDoubt = true
             return nil
         }
-        if !segment.reads.isEmpty { firstReadIsInDoubt = false }
+        if !segment.reads.isEmpty { isFirstReadInDoubt = false }
         return Array(reads)
     }
 }

@@ -15,16 +15,16 @@ struct GPSDDecoder: LineDecoder {
 
     init(_ session: GPSDSession = GPSDSession()) { self.session = session }
 
-    mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
+    mutating func decode(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
         var proofs = 0
         if !hasBegun, bytes.count > 0 {
             hasBegun = true
             speaker = OtherSpeaker(bytes)
         }
-        splitter.take(bytes) { line in
+        splitter.split(bytes) { line in
             if line.first == UInt8(ascii: "{") { hasObjects = true }
             if line.first == UInt8(ascii: "$") { hasSentences = true }
-            if let report = GPSDReport(line), session.take(report, at: now, emit) { proofs += 1 }
+            if let report = GPSDReport(line), session.handle(report, at: now, emit) { proofs += 1 }
         }
         return proofs
     }
@@ -53,7 +53,7 @@ struct LineSplitter: Sendable {
     private var isSkipping = false
 
     /// Adds the next bytes. Calls `deliver` with each line that they complete, without its line feed.
-    mutating func take(_ bytes: Span<UInt8>, _ deliver: ([UInt8]) -> Void) {
+    mutating func split(_ bytes: Span<UInt8>, _ deliver: ([UInt8]) -> Void) {
         for index in bytes.indices {
             let byte = bytes[index]
             if byte == UInt8(ascii: "\n") {
@@ -83,22 +83,22 @@ struct GPSDSession: Sendable {
     private let dates: NMEADecoderOptions.Dates
     /// Whether gpsd has opened each device, keyed by path; `nil` until gpsd has listed its devices.
     private var devices: [String: Bool]?
-    private var chosen: String?
+    private var chosenDevice: String?
     private var lastFixAt = Duration.zero
     /// The newest HDOP and number of satellites used, from the chosen receiver, or from any receiver while none is
     /// chosen.
     private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
     /// The satellites in view, if gpsd has listed them since the last call of `takeSky`; otherwise `nil`.
     private var newSky: Sky?
-    private var errors: (device: String, time: UTCTime, radiusMeters: Double)?
+    private var errorEstimate: (device: String, time: UTCTime, radiusMeters: Double)?
     private var assembler = ReportAssembler()
     /// The path of the chosen receiver if gpsd has closed or lost it; `nil` once it is back or another one is chosen.
-    private var lost: String?
+    private var lostDevice: String?
     private var rejection: ReportedText?
     /// The latest warning about a date that `takeWarning` hasn't returned yet.
     private var warning: ReceiverWarning?
     /// The receiver whose latest report had no usable fix, and whether a date in the past is the reason.
-    private var unfixed: (device: String, hasPastDates: Bool)?
+    private var deviceWithoutFix: (device: String, hasPastDates: Bool)?
 
     /// Creates a session for the receiver with the path `device`, or for any receiver if `device` is `nil`.
     init(device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated) {
@@ -106,8 +106,8 @@ struct GPSDSession: Sendable {
         self.dates = dates
     }
 
-    /// Adds the next report. Returns whether it proves that a receiver is connected.
-    mutating func take(_ report: GPSDReport, at now: Duration, _ emit: (Fix) -> Void) -> Bool {
+    /// Handles the next report. Returns whether it proves that a receiver is connected.
+    mutating func handle(_ report: GPSDReport, at now: Duration, _ emit: (Fix) -> Void) -> Bool {
         switch report {
         case .devices(let all):
             devices = all
@@ -124,19 +124,19 @@ struct GPSDSession: Sendable {
             let meant = fix.map { dates.instant(meantBy: $0.timeOfFix) }
             warning = meant?.warning ?? warning
             if let fix, let time = meant?.instant {
-                take(fix, meantAt: time, of: device, at: now, emit)
+                accept(fix, meantAt: time, of: device, at: now, emit)
             } else {
-                if device == chosen { assembler.retract(at: time, emit) }
-                unfixed = (device, hasPastDates: fix != nil)
+                if device == chosenDevice { assembler.retract(at: time, emit) }
+                deviceWithoutFix = (device, hasPastDates: fix != nil)
             }
         case .sky(let device, let hdop, let satellitesUsed, let satellites):
             guard isWanted(device) else { return false }
-            guard chosen == nil || chosen == device else { return true }
+            guard chosenDevice == nil || chosenDevice == device else { return true }
             sky = (device, hdop, satellitesUsed)
             newSky = satellites ?? newSky
         case .errors(let device, let time, let radiusMeters):
             guard isWanted(device) else { return false }
-            if chosen == nil || chosen == device { errors = (device, time, radiusMeters) }
+            if chosenDevice == nil || chosenDevice == device { errorEstimate = (device, time, radiusMeters) }
         case .other(let device): return isWanted(device)
         }
         return true
@@ -155,11 +155,11 @@ struct GPSDSession: Sendable {
     /// known.
     var obstacle: GPSDFault? {
         if let rejection { return .requestRejected(rejection) }
-        guard chosen == nil, let devices else { return nil }
-        if let lost { return .deviceLost(lost.loggable) }
-        if let unfixed {
-            let device = unfixed.device.loggable
-            return unfixed.hasPastDates ? .pastDates(device) : .noPosition(device)
+        guard chosenDevice == nil, let devices else { return nil }
+        if let lostDevice { return .deviceLost(lostDevice.loggable) }
+        if let deviceWithoutFix {
+            let device = deviceWithoutFix.device.loggable
+            return deviceWithoutFix.hasPastDates ? .pastDates(device) : .noPosition(device)
         }
         let names = devices.keys.sorted().map(\.loggable)
         if let wantedDevice, devices[wantedDevice] == nil {
@@ -180,40 +180,40 @@ struct GPSDSession: Sendable {
             known[path] = nil
         }
         devices = known
-        if isOpen, lost == path { lost = nil }
-        if !isOpen, unfixed?.device == path { unfixed = nil }
-        if !isOpen, chosen == path {
+        if isOpen, lostDevice == path { lostDevice = nil }
+        if !isOpen, deviceWithoutFix?.device == path { deviceWithoutFix = nil }
+        if !isOpen, chosenDevice == path {
             assembler.complete(emit)
             assembler = ReportAssembler()
-            chosen = nil
+            chosenDevice = nil
             sky = nil
-            errors = nil
-            lost = path
+            errorEstimate = nil
+            lostDevice = path
         }
     }
 
-    private mutating func take(
+    private mutating func accept(
         _ fix: Fix, meantAt time: UTCTime, of device: String, at now: Duration, _ emit: (Fix) -> Void
     ) {
-        if device != chosen {
-            guard chosen == nil || now - lastFixAt >= Self.receiverHoldTime else { return }
+        if device != chosenDevice {
+            guard chosenDevice == nil || now - lastFixAt >= Self.receiverHoldTime else { return }
             assembler.complete(emit)
             assembler = ReportAssembler()
-            chosen = device
+            chosenDevice = device
         }
         lastFixAt = now
-        lost = nil
-        unfixed = nil
+        lostDevice = nil
+        deviceWithoutFix = nil
         var fix = fix
-        if let errors, errors.device == device, errors.time == fix.timeOfFix {
-            fix.horizontalAccuracyMeters = errors.radiusMeters
+        if let errorEstimate, errorEstimate.device == device, errorEstimate.time == fix.timeOfFix {
+            fix.horizontalAccuracyMeters = errorEstimate.radiusMeters
         }
         if let sky, sky.device == device {
             fix.hdop = sky.hdop
             fix.satellitesUsed = sky.satellitesUsed
         }
         fix.timeOfFix = time
-        assembler.take(fix, at: now, emit)
+        assembler.add(fix, at: now, emit)
     }
 }
 

@@ -29,11 +29,13 @@ struct GPSDEndpoint: ReceiverEndpoint {
 
     /// The request for reports from all receivers (gpsd_json(5)). gpsd would reject a request for a single receiver
     /// while that receiver is missing. It may also reject a request of more than 80 characters.
-    private var watch: String { "?WATCH={\"enable\":true,\"json\":true\(wantsSentences ? ",\"nmea\":true" : "")}\n" }
+    private var watchRequest: String {
+        "?WATCH={\"enable\":true,\"json\":true\(wantsSentences ? ",\"nmea\":true" : "")}\n"
+    }
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let addresses = try HostLookup(host: host, port: port).addresses(unless: stop)
-        return try SocketLine.connect(to: addresses, request: Array(watch.utf8), isGPSD: true, unless: stop)
+        return try SocketLine.connect(to: addresses, request: Array(watchRequest.utf8), isGPSD: true, unless: stop)
     }
 
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {

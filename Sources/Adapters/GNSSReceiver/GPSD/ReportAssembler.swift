@@ -22,23 +22,23 @@ struct ReportAssembler: Sendable {
     /// The number of reports in the current epoch so far.
     private var count = 0
     /// The number of reports in the previous epoch; `nil` during the first epoch.
-    private var usualCount: Int?
+    private var previousCount: Int?
     private var isEmitted = false
     private var interval = Duration.seconds(1)
     private var lastReportAt = Duration.zero
-    private var recent: [UTCTime] = []
+    private var recentEpochs: [UTCTime] = []
 
     /// Adds a report with a position.
-    mutating func take(_ fix: Fix, at now: Duration, _ emit: (Fix) -> Void) {
+    mutating func add(_ fix: Fix, at now: Duration, _ emit: (Fix) -> Void) {
         if isOfThisEpoch(fix.timeOfFix) {
             count += 1
         } else {
-            begin(fix.timeOfFix, emit)
+            beginEpoch(at: fix.timeOfFix, emit)
         }
         guard !isEmitted else { return }
         pending = fix
         lastReportAt = now
-        if let usualCount, count >= usualCount { complete(emit) }
+        if let previousCount, count >= previousCount { complete(emit) }
     }
 
     /// Adds a report without a position. It retracts earlier reports of the same epoch.
@@ -60,8 +60,8 @@ struct ReportAssembler: Sendable {
         guard let fix = pending else { return }
         pending = nil
         isEmitted = true
-        if recent.count == Self.rememberedTimes { recent.removeFirst() }
-        recent.append(fix.timeOfFix)
+        if recentEpochs.count == Self.rememberedTimes { recentEpochs.removeFirst() }
+        recentEpochs.append(fix.timeOfFix)
         emit(fix)
     }
 
@@ -69,15 +69,15 @@ struct ReportAssembler: Sendable {
         epoch.map { abs(time.millisecondsSince1970 - $0.millisecondsSince1970) <= Self.toleranceMilliseconds } ?? false
     }
 
-    private mutating func begin(_ time: UTCTime, _ emit: (Fix) -> Void) {
+    private mutating func beginEpoch(at time: UTCTime, _ emit: (Fix) -> Void) {
         complete(emit)
         if let epoch {
-            usualCount = count
+            previousCount = count
             let step = epoch.duration(to: time)
             if step >= .milliseconds(20), step <= .seconds(60) { interval = step }
         }
         epoch = time
         count = 1
-        isEmitted = recent.contains(time)
+        isEmitted = recentEpochs.contains(time)
     }
 }

@@ -4,22 +4,22 @@ import Reporting
 /// Passes events from a receiver's thread to the task that delivers them. Posting never blocks.
 final class EventMailbox: Sendable {
     private let latest = Locked(LatestEvents())
-    private let alarm: AsyncStream<Void>.Continuation
+    private let continuation: AsyncStream<Void>.Continuation
     /// A stream that yields when there are events to take. It ends after `close`, or when the task is cancelled.
     let arrivals: AsyncStream<Void>
 
-    init() { (arrivals, alarm) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+    init() { (arrivals, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
     func post(_ event: FixSourceEvent) {
-        latest.withLock { $0.put(event) }
-        alarm.yield()
+        latest.withLock { $0.add(event) }
+        continuation.yield()
     }
 
     /// Returns the events that have been kept since the last call; see `LatestEvents`.
-    func take() -> [FixSourceEvent] { latest.withLock { $0.take() } }
+    func takeEvents() -> [FixSourceEvent] { latest.withLock { $0.takeEvents() } }
 
     /// Ends `arrivals`. Posted events can still be taken.
-    func close() { alarm.finish() }
+    func close() { continuation.finish() }
 }
 
 /// The events that are kept until the consumer takes them: the newest fix and the newest state in order of arrival, the
@@ -31,7 +31,7 @@ struct LatestEvents: Sendable {
     private var sky: FixSourceEvent?
     private var warnings: [FixSourceEvent] = []
 
-    mutating func put(_ event: FixSourceEvent) {
+    mutating func add(_ event: FixSourceEvent) {
         switch event {
         case .fix:
             fix = event
@@ -45,7 +45,7 @@ struct LatestEvents: Sendable {
         }
     }
 
-    mutating func take() -> [FixSourceEvent] {
+    mutating func takeEvents() -> [FixSourceEvent] {
         defer {
             fix = nil
             state = nil

@@ -8,7 +8,7 @@ import Reporting
 protocol LineDecoder: Sendable {
     /// Decodes the next bytes and calls `emit` with each fix. Returns the number of sentences or reports that prove
     /// that a receiver is connected.
-    mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
+    mutating func decode(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
     /// Completes the current epoch if its deadline has passed. Called when nothing has arrived until `now`.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void)
     /// Completes the current epoch. Called when the line has ended or been lost.
@@ -52,7 +52,7 @@ struct SentenceDecoder: LineDecoder {
     private var decoder: NMEADecoder
     private var sentences = 0
     /// The counts of position sentences at the time of the last fix.
-    private var atLastFix = DecoderStatistics.PositionCounts()
+    private var countsAtLastFix = DecoderStatistics.PositionCounts()
     private var hasWarnedOfRejections = false
     private var isRejectionWarningPending = false
     /// The program at the other end, if the first bytes reveal it; otherwise `nil`.
@@ -62,12 +62,12 @@ struct SentenceDecoder: LineDecoder {
 
     init(_ decoder: NMEADecoder = NMEADecoder()) { self.decoder = decoder }
 
-    mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
+    mutating func decode(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
         if !hasBegun, bytes.count > 0 {
             hasBegun = true
             speaker = OtherSpeaker(bytes)
         }
-        if sentences == 0 { text.take(bytes) }
+        if sentences == 0 { text.add(bytes) }
         var hasFix = false
         decoder.decode(bytes, receivedAt: now) { fix in
             hasFix = true
@@ -77,9 +77,9 @@ struct SentenceDecoder: LineDecoder {
         let statistics = decoder.statistics
         sentences = statistics.sentences
         if hasFix {
-            atLastFix = statistics.positionCounts
+            countsAtLastFix = statistics.positionCounts
             hasWarnedOfRejections = false
-        } else if !hasWarnedOfRejections, statistics.rejection(since: atLastFix) != nil {
+        } else if !hasWarnedOfRejections, statistics.rejection(since: countsAtLastFix) != nil {
             hasWarnedOfRejections = true
             isRejectionWarningPending = true
         }
@@ -125,8 +125,8 @@ struct SentenceDecoder: LineDecoder {
     }
 
     private func positionFault(_ statistics: DecoderStatistics) -> ReceiverFault? {
-        if let rejection = statistics.rejection(since: atLastFix) {
-            return .positionsRejected("\(rejection.most)", areAll: rejection.rejected == rejection.stated)
+        if let rejection = statistics.rejection(since: countsAtLastFix) {
+            return .positionsRejected("\(rejection.mostFrequent)", areAll: rejection.rejected == rejection.total)
         }
         guard !statistics.hasPositionSentences else { return nil }
         if statistics.hasManyWrongChecksums { return .noPositionSentences(.wrongChecksums) }
@@ -137,34 +137,36 @@ struct SentenceDecoder: LineDecoder {
 /// Decides whether bytes are text for human readers, such as the output of a modem or a console.
 private struct ReadableText: Sendable {
     /// The minimum number of readable bytes. Fewer may be readable by chance if the baud rate is wrong.
-    private static let minimum = 7
+    private static let minimumCount = 7
     private static let maximumBeginning = 60
 
-    private var readable = 0
-    private var all = 0
-    private var first: [UInt8] = []
+    private var readableCount = 0
+    private var totalCount = 0
+    private var firstBytes: [UInt8] = []
 
-    mutating func take(_ input: Span<UInt8>) {
+    mutating func add(_ input: Span<UInt8>) {
         var negotiation = 0
         // A Telnet server first sends three bytes for each option that it offers or requests. They don't count as text.
-        while all == 0, negotiation + 3 <= input.count, input[negotiation] == 0xFF,
+        while totalCount == 0, negotiation + 3 <= input.count, input[negotiation] == 0xFF,
             0xFB...0xFE ~= input[negotiation + 1]
         {
             negotiation += 3
         }
         let bytes = input.extracting(droppingFirst: negotiation)
-        for index in bytes.indices.prefix(Self.maximumBeginning - first.count) { first.append(bytes[index]) }
-        for index in bytes.indices where 0x20...0x7E ~= bytes[index] || 0x09...0x0D ~= bytes[index] { readable += 1 }
-        all += bytes.count
+        for index in bytes.indices.prefix(Self.maximumBeginning - firstBytes.count) { firstBytes.append(bytes[index]) }
+        for index in bytes.indices where 0x20...0x7E ~= bytes[index] || 0x09...0x0D ~= bytes[index] {
+            readableCount += 1
+        }
+        totalCount += bytes.count
     }
 
     /// Whether the bytes are readable. One byte in twenty may be damaged.
-    var isReadable: Bool { readable >= Self.minimum && readable * 20 >= all * 19 }
+    var isReadable: Bool { readableCount >= Self.minimumCount && readableCount * 20 >= totalCount * 19 }
 
     /// The first line; `nil` if it contains a number with three decimals, which may be a coordinate and must not be
     /// logged.
     var beginning: ReportedText? {
-        guard let line = first.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).first else { return nil }
+        guard let line = firstBytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).first else { return nil }
         let hasDecimals = line.indices.contains { index in
             let decimals = line[index...].dropFirst().prefix(3)
             return [UInt8(ascii: "."), UInt8(ascii: ",")].contains(line[index]) && decimals.count == 3
@@ -211,20 +213,20 @@ extension DecoderStatistics {
     /// The number of position sentences, which are of a type that contains a position, and how many of them were
     /// rejected because of a field.
     struct PositionCounts: Sendable, Hashable {
-        var stated = 0
+        var total = 0
         var rejected = 0
     }
 
-    var positionCounts: PositionCounts { PositionCounts(stated: positionSentences, rejected: rejectedPositions) }
+    var positionCounts: PositionCounts { PositionCounts(total: positionSentences, rejected: rejectedPositions) }
 
     /// Returns the reason why most position sentences since `counts` were rejected; `nil` if most weren't. At least
     /// three rejections are required, because a damaged sentence may have a correct checksum by chance.
     func rejection(since counts: PositionCounts = PositionCounts()) -> PositionRejection? {
         let rejected = rejectedPositions - counts.rejected
-        guard rejected > 2, let most = mostFrequentRejection else { return nil }
-        let stated = positionSentences - counts.stated
-        guard rejected * 2 > stated else { return nil }
-        return PositionRejection(rejected: rejected, stated: stated, most: most)
+        guard rejected > 2, let mostFrequent = mostFrequentRejection else { return nil }
+        let total = positionSentences - counts.total
+        guard rejected * 2 > total else { return nil }
+        return PositionRejection(rejected: rejected, total: total, mostFrequent: mostFrequent)
     }
 
     /// The rejection that explains why a log has no fixes; `nil` if the log has fixes or if there is another reason.
@@ -234,7 +236,7 @@ extension DecoderStatistics {
 /// Position sentences that were rejected because the receiver writes a field in a non-standard format.
 struct PositionRejection {
     let rejected: Int
-    let stated: Int
+    let total: Int
     /// The field that caused the most rejections.
-    let most: FieldFaultCount
+    let mostFrequent: FieldFaultCount
 }

@@ -46,12 +46,12 @@ struct LineSession: Sendable {
         return watch.hasBytes ? .noise : .silence
     }
 
-    /// Decodes the next bytes and calls `made` with each fix. Returns the newest fix.
-    mutating func take(_ bytes: Span<UInt8>, at now: Duration, made: (Fix) -> Void = { _ in }) -> Fix? {
+    /// Decodes the next bytes and calls `onFix` with each fix. Returns the newest fix.
+    mutating func decode(_ bytes: Span<UInt8>, at now: Duration, onFix: (Fix) -> Void = { _ in }) -> Fix? {
         var newest: Fix?
-        let sentences = decoder.take(bytes, at: now) {
+        let sentences = decoder.decode(bytes, at: now) {
             newest = $0
-            made($0)
+            onFix($0)
         }
         watch.recordBytes(sentences: sentences, at: now)
         return newest
@@ -85,7 +85,7 @@ struct LineSession: Sendable {
     }
 
     /// Returns the next time after `now` at which the session must be called even if nothing arrives.
-    func wakeUp(after now: Duration) -> Duration {
+    func nextWakeUp(after now: Duration) -> Duration {
         let nextChange = watch.nextChange(after: now)
         guard let deadline = decoder.idleDeadline, deadline != passedDeadline else { return nextChange }
         return min(deadline, nextChange)

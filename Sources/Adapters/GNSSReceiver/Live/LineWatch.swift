@@ -104,34 +104,34 @@ struct PositionWatch: Sendable, Hashable {
     private var hasPosition = false
     /// The time of the last position on this line or, before the first position, of the first sentence; `nil` before
     /// the first sentence.
-    private var since: Duration?
+    private var waitingSince: Duration?
 
     init(timeout: Duration) { self.timeout = timeout }
 
     /// Starts over when a line has been opened, because the receiver may just have been switched on.
-    mutating func startOver() { since = nil }
+    mutating func startOver() { waitingSince = nil }
 
     mutating func recordSentences(withPosition: Bool, at now: Duration) {
         if withPosition { hasPosition = true }
-        if withPosition || since == nil { since = now }
+        if withPosition || waitingSince == nil { waitingSince = now }
     }
 
     /// Returns the line's condition, provided that sentences still arrive.
     func condition(at now: Duration) -> Condition {
-        guard let since, now - since >= timeout else { return .good }
+        guard let waitingSince, now - waitingSince >= timeout else { return .good }
         return hasPosition ? .lost : .noneYet
     }
 
     /// Whether sentences without a position have arrived for so long that each type of sentence must have been among
     /// them.
     func hasReceivedEveryType(at now: Duration) -> Bool {
-        since.map { now - $0 >= min(timeout, Self.maximumRound) } ?? false
+        waitingSince.map { now - $0 >= min(timeout, Self.maximumRound) } ?? false
     }
 
     /// Returns the next time after `now` at which the condition changes if no position arrives; `nil` if it won't
     /// change.
     func nextChange(after now: Duration) -> Duration? {
-        guard let since, since + timeout > now else { return nil }
-        return since + timeout
+        guard let waitingSince, waitingSince + timeout > now else { return nil }
+        return waitingSince + timeout
     }
 }

@@ -28,18 +28,18 @@ package struct LiveReceiver: FixSource {
                 do throws(FixSourceError) { try loop.run() } catch {
                     failure.withLock { $0 = error }
                 }
-                progress?.ended()
+                progress?.threadEnded()
                 mailbox.close()
             }
             for await _ in mailbox.arrivals {
-                for event in mailbox.take() { await deliver(event) }
+                for event in mailbox.takeEvents() { await deliver(event) }
             }
             await reading
         } onCancel: {
             stop.signal()
         }
         if Task.isCancelled { throw FixSourceError(log: endpoint.name, .stopped) }
-        for event in mailbox.take() { await deliver(event) }
+        for event in mailbox.takeEvents() { await deliver(event) }
         if let error = failure.withLock({ $0 }) { throw error }
     }
 }
@@ -78,9 +78,9 @@ private struct ReceiverLoop {
     /// The buffer for reads, with room for a datagram of any size. A read from a tty returns at most 4 KiB.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var reopening: ReopenWait
-    private var position: PositionWatch
+    private var positionWatch: PositionWatch
     private var interval = Duration.zero
-    private var reported: ReceiverState?
+    private var lastReportedState: ReceiverState?
     /// Whether the line is reopened because no sentences arrived. Such an opening isn't reported.
     private var isReopenedAfterSilence = false
     /// The decoder's counts from a line that can't be reopened, once it has ended.
@@ -91,7 +91,7 @@ private struct ReceiverLoop {
         self.stop = stop
         self.mailbox = mailbox
         reopening = ReopenWait(schedule: receiver.schedule)
-        position = PositionWatch(timeout: receiver.positionTimeout)
+        positionWatch = PositionWatch(timeout: receiver.positionTimeout)
     }
 
     private var endpoint: any ReceiverEndpoint { receiver.endpoint }
@@ -101,8 +101,8 @@ private struct ReceiverLoop {
     /// Runs until stopped, or until the end of an input that can't be reopened.
     mutating func run() throws(FixSourceError) {
         while true {
-            progress?.turned()
-            switch attempt() {
+            progress?.loopIterated()
+            switch openAndReceive() {
             case .stopped: return
             case .endOfInput where !endpoint.canReopen:
                 let outcomes = statistics.map { [LogOutcome(name: endpoint.name, statistics: $0)] }
@@ -118,28 +118,28 @@ private struct ReceiverLoop {
             case .endedWithoutSentence(let fault?):
                 report(fault)
                 isReopenedAfterSilence = true
-                guard waitForReturn() else { return }
+                guard waitToReopen() else { return }
                 continue
             case .endOfInput, .endedWithoutSentence: report(.closedByOtherSide)
             case .lost(let fault): report(fault)
             }
             isReopenedAfterSilence = false
-            guard waitForReturn() else { return }
+            guard waitToReopen() else { return }
         }
     }
 
     /// Waits until opening the line should be tried again. Returns `false` if stopped.
-    private mutating func waitForReturn() -> Bool {
+    private mutating func waitToReopen() -> Bool {
         do throws(SystemError) { return try reopening.wait(for: endpoint, unless: stop) } catch {
             return true  // the next wait may succeed
         }
     }
 
     /// Opens the line and reads it until it ends, is lost or must be reopened. The line is closed when this returns.
-    private mutating func attempt() -> Termination {
+    private mutating func openAndReceive() -> Termination {
         do throws(ReceiverOpenError) { return receive(from: try endpoint.open(unless: stop)) } catch {
             switch error {
-            case .notNow(let fault): return .lost(fault)
+            case .failed(let fault): return .lost(fault)
             case .stopped: return .stopped
             }
         }
@@ -151,50 +151,50 @@ private struct ReceiverLoop {
         var session = LineSession(decoder: receiver.decoder, watch: watch)
         var pace = ReadPace(openedAt: MonotonicTime.now)
         var judgement: Judgement?
-        position.startOver()
+        positionWatch.startOver()
         tap?.lineOpened()
         defer {
             interval = session.watch.interval
             if session.watch.hasSentence { reopening.recordGoodLine() }
             if let last = session.finish() {
-                noteFix(last)
+                notifyObservers(of: last)
                 mailbox.post(.fix(last))
             }
             if !endpoint.canReopen { statistics = session.findings.statistics }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
         }
         while true {
-            progress?.turned()
+            progress?.loopIterated()
             let now = MonotonicTime.now
             if checkOverdue(line, in: session, at: now) { return .overdue }
             let next = Judgement(condition: session.watch.condition(at: now), obstacle: session.obstacle)
             report(next, after: judgement, of: line, in: session, at: now)
             judgement = next
-            let wakeUp = session.wakeUp(after: now)
-            let pause = min(wakeUp, position.nextChange(after: now) ?? wakeUp) - now
-            let rest = pace.rest(at: now)
+            let wakeUp = session.nextWakeUp(after: now)
+            let pause = min(wakeUp, positionWatch.nextChange(after: now) ?? wakeUp) - now
+            let readPause = pace.pauseDuration(at: now)
             let outcome =
-                rest > .zero
-                ? wait(on: nil, for: rest) : wait(on: line, for: min(pause, ReceiverPace.maximumTurnTime))
+                readPause > .zero
+                ? wait(on: nil, for: readPause) : wait(on: line, for: min(pause, ReceiverPace.maximumTurnTime))
             switch outcome {
             case .failure(let error): return .lost(.lost("\(error)"))
             case .success(.stopped): return .stopped
-            case .success(.timedOut) where rest > .zero: continue
+            case .success(.timedOut) where readPause > .zero: continue
             case .success(.timedOut):
                 guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
-                position.recordSentences(withPosition: true, at: MonotonicTime.now)
-                noteFix(fix)
+                positionWatch.recordSentences(withPosition: true, at: MonotonicTime.now)
+                notifyObservers(of: fix)
                 mailbox.post(.fix(fix))
             case .success(.ready(let isHungUp)):
                 if let termination = drain(line, isHungUp: isHungUp, into: &session, at: &pace) {
-                    return interpreted(termination, after: session)
+                    return refined(termination, using: session)
                 }
             }
         }
     }
 
     /// Returns a more precise reason than `termination` if the bytes of the line reveal one; otherwise `termination`.
-    private func interpreted(_ termination: Termination, after session: LineSession) -> Termination {
+    private func refined(_ termination: Termination, using session: LineSession) -> Termination {
         switch termination {
         case .endOfInput where !session.watch.hasSentence:
             let findings = session.findings
@@ -238,7 +238,7 @@ private struct ReceiverLoop {
             let now = MonotonicTime.now
             if session.watch.hasSentence, !hadSentence { line.trial?.recordFirstSentence() }
             if session.obstacle == nil, session.watch.condition(at: now) == .receiving {
-                position.recordSentences(withPosition: newest != nil, at: now)
+                positionWatch.recordSentences(withPosition: newest != nil, at: now)
                 report(positionsOn: line, in: session, at: now)
             }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
@@ -258,8 +258,8 @@ private struct ReceiverLoop {
             case .nothingYet where isHungUp: return .lost(.lost("hung up"))
             case .nothingYet: return nil
             case .bytes(let count):
-                tap?.received(buffer.span.extracting(first: count))
-                let fix = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now) {
+                tap?.bytesReceived(buffer.span.extracting(first: count))
+                let fix = session.decode(buffer.span.extracting(first: count), at: MonotonicTime.now) {
                     [progress, tap] in
                     progress?.fixMade($0)
                     tap?.fixMade($0)
@@ -272,7 +272,7 @@ private struct ReceiverLoop {
         return nil
     }
 
-    private func noteFix(_ fix: Fix) {
+    private func notifyObservers(of fix: Fix) {
         progress?.fixMade(fix)
         tap?.fixMade(fix)
     }
@@ -298,10 +298,10 @@ private struct ReceiverLoop {
 
     /// Reports whether the arriving sentences provide positions.
     private mutating func report(positionsOn line: any ReceiverLine, in session: LineSession, at now: Duration) {
-        if position.hasReceivedEveryType(at: now), let fault = session.findings.positionFault {
+        if positionWatch.hasReceivedEveryType(at: now), let fault = session.findings.positionFault {
             return report(fault)
         }
-        switch position.condition(at: now) {
+        switch positionWatch.condition(at: now) {
         case .good: report(.receiving(source: endpoint.name, foundBaudRate: line.trial?.rate))
         case .noneYet: report(.noPosition(source: endpoint.name, hadOne: false))
         case .lost: report(.noPosition(source: endpoint.name, hadOne: true))
@@ -312,8 +312,8 @@ private struct ReceiverLoop {
 
     /// Posts a state if it differs from the last one posted.
     private mutating func report(_ state: ReceiverState) {
-        guard state != reported else { return }
-        reported = state
+        guard state != lastReportedState else { return }
+        lastReportedState = state
         mailbox.post(.state(state))
     }
 }

@@ -17,7 +17,7 @@ struct ReadPace: Sendable, Hashable {
     private var periodBegan: Duration
     /// The cost of this period's reads in bytes. If the last read exceeds the portion, the excess counts against the
     /// next periods.
-    private var taken = 0
+    private var cost = 0
     private var hasFix = false
     /// Whether a fix arrived in the previous period. It is true at first, because the line may have a backlog when it
     /// is opened.
@@ -28,19 +28,19 @@ struct ReadPace: Sendable, Hashable {
     private var portion: Int { hasFix || hadFix ? Self.generousPortion : Self.smallPortion }
 
     /// Whether more may be read in this period.
-    var mayRead: Bool { taken < portion }
+    var mayRead: Bool { cost < portion }
 
     mutating func recordRead(of count: Int, withFix: Bool) {
-        taken += count + Self.readCost
+        cost += count + Self.readCost
         if withFix { hasFix = true }
     }
 
     /// Returns how long to pause reading; zero if the line may be read.
-    mutating func rest(at now: Duration) -> Duration {
+    mutating func pauseDuration(at now: Duration) -> Duration {
         let next = periodBegan + Self.period
         if now >= next {
             periodBegan = now
-            taken = max(0, taken - portion)
+            cost = max(0, cost - portion)
             hadFix = hasFix
             hasFix = false
         }

@@ -17,13 +17,13 @@ protocol ReceiverEndpoint: Sendable {
     /// Returns the fault to report for a line on which no sentence has arrived for `limit`.
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault
 
-    /// Returns a watch that notices when the line's missing device is back; `nil` if that can't be watched.
-    func watchForReturn() -> DirectoryWatch?
+    /// Creates a watch that notices when the line's missing device is back; `nil` if that can't be watched.
+    func makeDeviceWatch() -> DirectoryWatch?
 }
 
 extension ReceiverEndpoint {
     var canReopen: Bool { true }
-    func watchForReturn() -> DirectoryWatch? { nil }
+    func makeDeviceWatch() -> DirectoryWatch? { nil }
 }
 
 /// The reason why no sentences arrive on an open line, judged by its bytes.
@@ -36,7 +36,7 @@ enum LineTrouble: Sendable, Hashable {
 /// The reason why a line wasn't opened.
 enum ReceiverOpenError: Error, Sendable, Hashable {
     /// A fault that may be temporary. Opening will be tried again.
-    case notNow(ReceiverFault)
+    case failed(ReceiverFault)
     case stopped
 }
 

@@ -4,11 +4,11 @@ package import GNSS
 package protocol ReceiverProgress: Sendable {
     /// Called in each iteration of the thread's loop, at least every `ReceiverPace.maximumTurnTime` unless a call
     /// blocks.
-    func turned()
+    func loopIterated()
     /// Called with each fix as soon as it has been decoded.
     func fixMade(_ fix: Fix)
     /// Called when the thread has ended.
-    func ended()
+    func threadEnded()
 }
 
 /// An observer of the bytes that a live receiver reads. It is called on the receiver's thread and must return at once.
@@ -18,7 +18,7 @@ package protocol ReceiverTap: Sendable {
     /// Called when the line has been opened. The bytes that follow are decoded with a new decoder.
     func lineOpened()
     /// Receives the raw bytes, before they are decoded.
-    func received(_ bytes: Span<UInt8>)
+    func bytesReceived(_ bytes: Span<UInt8>)
     /// Called with each fix as soon as it has been decoded.
     func fixMade(_ fix: Fix)
 }

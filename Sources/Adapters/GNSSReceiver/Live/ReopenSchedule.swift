@@ -43,9 +43,9 @@ struct ReopenWait {
     /// Blocks until opening the line should be tried again. Returns `false` if stopped.
     mutating func wait(for endpoint: any ReceiverEndpoint, unless stop: EventDescriptor) throws(SystemError) -> Bool {
         if watch == nil {
-            watch = endpoint.watchForReturn()
+            watch = endpoint.makeDeviceWatch()
             // The device may have appeared just before the watch began, so one attempt is made at once.
-            if watch != nil { return try settle(unless: stop) }
+            if watch != nil { return try waitToSettle(unless: stop) }
         }
         let deadline = MonotonicTime.now + schedule.nextDelay()
         while true {
@@ -54,13 +54,13 @@ struct ReopenWait {
             case .timedOut: return true
             case .ready:
                 let isBack = watch?.takeArrival() ?? false
-                guard try settle(unless: stop) else { return false }
+                guard try waitToSettle(unless: stop) else { return false }
                 if isBack || MonotonicTime.now >= deadline { return true }
             }
         }
     }
 
-    private func settle(unless stop: EventDescriptor) throws(SystemError) -> Bool {
+    private func waitToSettle(unless stop: EventDescriptor) throws(SystemError) -> Bool {
         try poll(nil, within: Self.settlingTime, unless: stop) != .stopped
     }
 }

@@ -9,11 +9,11 @@ package struct DriveOffset: Sendable, Hashable {
     private let northMeters: Double
     private let eastMeters: Double
 
-    package static let none = Self(delay: .zero, withinMeters: 0, of: 0)
+    package static let none = Self(delay: .zero, withinMeters: 0, forVehicle: 0)
 
     /// Creates an offset of at most `radius` metres in any direction. It depends only on `number`, so that a vehicle
     /// drives on the same streets in every run. The offsets of many vehicles are distributed evenly over the circle.
-    package init(delay: Duration, withinMeters radius: Double, of number: Int) {
+    package init(delay: Duration, withinMeters radius: Double, forVehicle number: Int) {
         self.delay = delay
         var chance = SplitMix64(seed: UInt64(bitPattern: Int64(number)))
         let distance = radius * chance.unit().squareRoot()

@@ -11,7 +11,7 @@ final class GrowingFile {
     enum StartPosition: Sendable, Hashable {
         case start, end
         /// The position that an earlier opening reached, if the file is still the same; otherwise the start.
-        case place(FileStatus.Identity?, offset: Int64)
+        case position(FileStatus.Identity?, offset: Int64)
     }
 
     enum CheckResult: Sendable, Hashable {
@@ -28,7 +28,7 @@ final class GrowingFile {
     /// The time between two checks.
     static let interval = Duration.milliseconds(250)
     /// The error numbers for a file that is missing, or that its writer has created but not yet made readable.
-    static let missing = [ENOENT, EACCES]
+    static let missingFileErrors = [ENOENT, EACCES]
 
     private final class OpenFile {
         let descriptor: OwnedDescriptor
@@ -54,7 +54,7 @@ final class GrowingFile {
             switch start {
             case .start: 0
             case .end: file.status.bytes
-            case .place(let identity, let offset):
+            case .position(let identity, let offset):
                 identity == file.status.identity && offset <= file.status.bytes ? offset : 0
             }
         if file.status.kind == .file, first > 0 { offset = Int64(lseek(file.descriptor.raw, off_t(first), SEEK_SET)) }
@@ -62,7 +62,7 @@ final class GrowingFile {
 
     var kind: FileStatus.Kind { file.status.kind }
     /// The position from which a later opening continues.
-    var place: StartPosition { .place(file.status.identity, offset: offset) }
+    var position: StartPosition { .position(file.status.identity, offset: offset) }
     /// A descriptor that is readable when the next check is due.
     var raw: CInt { kind == .file ? ticker.raw : file.descriptor.raw }
 
@@ -93,7 +93,7 @@ final class GrowingFile {
         case .end: break
         }
         let open = try FileStatus(of: file.descriptor)
-        switch LogFileChange(readTo: offset, of: open, current: try? FileStatus(behind: path)) {
+        switch LogFileChange(readTo: offset, of: open, current: try? FileStatus(followingLinksAt: path)) {
         case .none: return .nothingYet
         case .truncated:
             try valueOrSystemError("begin \(path) again") { lseek(file.descriptor.raw, 0, SEEK_SET) }
@@ -117,7 +117,7 @@ final class GrowingFile {
     /// Returns `false` and keeps the old file open if there is no readable file at the moment.
     func reopen() throws(SystemError) -> Bool {
         do throws(SystemError) { file = try OpenFile(path) } catch {
-            guard Self.missing.contains(error.number) else { throw error }
+            guard Self.missingFileErrors.contains(error.number) else { throw error }
             return false
         }
         offset = 0

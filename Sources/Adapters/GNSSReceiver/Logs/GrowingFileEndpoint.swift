@@ -30,12 +30,12 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
         let file: GrowingFile
         do throws(SystemError) { file = try GrowingFile(path: path, from: nextStart.withLock { $0 }) } catch {
             guard error.number == ENOENT else {
-                throw .notNow(.fileUnusable(RecordedLog.openingFault(path, error)))
+                throw .failed(.fileUnusable(RecordedLog.openingFault(at: path, error)))
             }
             nextStart.withLock { $0 = .start }
-            throw .notNow(.fileMissing)
+            throw .failed(.fileMissing)
         }
-        if let fault = file.fault { throw .notNow(.fileUnusable(fault)) }
+        if let fault = file.fault { throw .failed(.fileUnusable(fault)) }
         return GrowingFileLine(file, nextStart: nextStart)
     }
 
@@ -52,7 +52,7 @@ private final class GrowingFileLine: ReceiverLine {
     init(_ file: GrowingFile, nextStart: Locked<GrowingFile.StartPosition>) {
         self.file = file
         self.nextStart = nextStart
-        nextStart.withLock { $0 = file.place }
+        nextStart.withLock { $0 = file.position }
     }
 
     var raw: CInt { file.raw }
@@ -61,7 +61,7 @@ private final class GrowingFileLine: ReceiverLine {
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
         while true {
             let result = try file.check(into: &buffer)
-            nextStart.withLock { $0 = file.place }
+            nextStart.withLock { $0 = file.position }
             switch result {
             case .bytes(let count): return .bytes(count)
             case .nothingYet: return .nothingYet

@@ -9,7 +9,7 @@ package struct LogOutcome: Sendable {
     package let name: String
     package let statistics: DecoderStatistics
     /// The times of the first and the last fix; `nil` if there is no fix.
-    private let ends: (first: UTCTime, last: UTCTime)?
+    private let fixTimes: (first: UTCTime, last: UTCTime)?
     /// The kind of a file that isn't a receiver's log, recognised by its first bytes; otherwise `nil`.
     private let foreignKind: ForeignLogKind?
 
@@ -17,15 +17,15 @@ package struct LogOutcome: Sendable {
     ///   - name: the log's name to show operators.
     ///   - statistics: the decoder's counts.
     ///   - beginning: the log's first bytes, decompressed.
-    ///   - ends: the times of the first and the last fix; `nil` if there is no fix.
+    ///   - fixTimes: the times of the first and the last fix; `nil` if there is no fix.
     package init(
         name: String, statistics: DecoderStatistics, beginning: [UInt8] = [],
-        ends: (first: UTCTime, last: UTCTime)? = nil
+        fixTimes: (first: UTCTime, last: UTCTime)? = nil
     ) {
         self.name = name
         self.statistics = statistics
-        self.ends = ends
-        foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning, statistics) : nil
+        self.fixTimes = fixTimes
+        foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning: beginning, statistics: statistics) : nil
     }
 
     /// The error for a log that has no sentences, not even sentences without checksums; otherwise `nil`.
@@ -52,7 +52,7 @@ package struct LogOutcome: Sendable {
 
     /// A remark about the sentences of a usable log that were left out because of their checksums; `nil` if all were
     /// used.
-    package var loss: LogRemark? {
+    package var checksumRemark: LogRemark? {
         let mismatches = statistics.rejections(.checksumMismatch)
         let stumps = statistics.rejections(.malformedChecksum)
         let count = mismatches.count + stumps.count
@@ -65,8 +65,8 @@ package struct LogOutcome: Sendable {
     }
 
     /// Returns a remark about the first log that begins before the previous log ends; `nil` if the logs are in order.
-    package static func disorder(of outcomes: [LogOutcome]) -> LogRemark? {
-        let parts = outcomes.compactMap { outcome in outcome.ends.map { (outcome.name, $0) } }
+    package static func orderRemark(on outcomes: [LogOutcome]) -> LogRemark? {
+        let parts = outcomes.compactMap { outcome in outcome.fixTimes.map { (outcome.name, $0) } }
         guard let (before, after) = zip(parts, parts.dropFirst()).first(where: { $1.1.first < $0.1.last }) else {
             return nil
         }
@@ -105,8 +105,9 @@ package struct LogOutcome: Sendable {
         for outcome in outcomes {
             guard let rejection = outcome.statistics.rejection else { continue }
             return .rejectedPositions(
-                rejected: rejection.rejected, stated: rejection.stated, field: "\(rejection.most)",
-                count: rejection.most.found.count, log: outcome.name, firstLine: rejection.most.found.firstLine)
+                rejected: rejection.rejected, stated: rejection.total, field: "\(rejection.mostFrequent)",
+                count: rejection.mostFrequent.found.count, log: outcome.name,
+                firstLine: rejection.mostFrequent.found.firstLine)
         }
         let undated = outcomes.reduce(0) { $0 + $1.statistics.epochs.undated }
         guard undated == 0 else { return .undated(undated) }
@@ -119,7 +120,7 @@ package struct LogOutcome: Sendable {
 extension ForeignLogKind {
     /// Recognises the kind of a file by its first bytes and by the decoder's counts. Returns `nil` if the kind is
     /// unknown.
-    init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
+    init?(beginning bytes: [UInt8], statistics: DecoderStatistics) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
         let plain = Array(content.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 })

@@ -20,7 +20,7 @@ package actor LogReader {
         package let bytesRead: Int64
         /// The size of the log; `nil` for a pipe.
         package let totalBytes: Int64?
-        /// The outcome of the log, in its last chunk; otherwise `nil`.
+        /// The outcome of the log if this is its last chunk; otherwise `nil`.
         package let outcome: LogOutcome?
         /// The reason why the log couldn't be opened or read further; `nil` if there was no failure.
         package let failure: FixSourceError?
@@ -31,8 +31,8 @@ package actor LogReader {
     /// The log that is open, or the previous one if none is open.
     private struct OpenLog {
         enum Source {
-            case recorded(RecordedLog)
-            case growing(GrowingFile)
+            case recordedLog(RecordedLog)
+            case growingFile(GrowingFile)
             /// A growing file that doesn't exist yet.
             case missing
         }
@@ -44,14 +44,14 @@ package actor LogReader {
         /// The first bytes, which show whether the file is a log.
         var beginning: [UInt8] = []
         /// The times of the first and the last fix so far.
-        var ends: (first: UTCTime, last: UTCTime)?
+        var fixTimes: (first: UTCTime, last: UTCTime)?
     }
 
     package nonisolated let paths: [String]
     /// A name for all logs together, to show operators.
     nonisolated let name: String
     private let executor = ThreadExecutor(named: "gnss-log")
-    private let newDecoder: NMEADecoder
+    private let initialDecoder: NMEADecoder
     private let follows: Bool
     private let notify: @Sendable (String) -> Void
     /// The signal that ends every wait when the reading task is cancelled.
@@ -75,7 +75,7 @@ package actor LogReader {
         notify: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(FixSourceError) {
         self.paths = paths
-        newDecoder = decoder
+        initialDecoder = decoder
         self.follows = follows
         self.notify = notify
         name = Self.name(of: paths)
@@ -111,82 +111,82 @@ package actor LogReader {
 
     /// Returns the next chunk, and waits for it if the log is followed. At the end of a log, its last epoch is
     /// completed.
-    package func next() -> Chunk {
+    package func nextChunk() -> Chunk {
         var fixes: [Fix] = []
         var failure: FixSourceError?
         var hasMore = false
         do throws(FixSourceError) {
-            if log.source == nil { try openNext() }
+            if log.source == nil { try openNextLog() }
             hasMore = try decodeMore { fixes.append($0) }
         } catch { failure = error }
         if !hasMore { log.decoder.finish { fixes.append($0) } }
         if let first = fixes.first, let last = fixes.last {
-            log.ends = (log.ends?.first ?? first.timeOfFix, last.timeOfFix)
+            log.fixTimes = (log.fixTimes?.first ?? first.timeOfFix, last.timeOfFix)
         }
         var warnings: [ReceiverWarning] = []
         while let warning = log.decoder.takeWarning() { warnings.append(warning) }
         defer { if !hasMore { log.source = nil } }
         return Chunk(
-            name: logName, fixes: fixes, warnings: warnings, bytesRead: bytesRead, totalBytes: recorded?.totalBytes,
+            name: logName, fixes: fixes, warnings: warnings, bytesRead: bytesRead, totalBytes: recordedLog?.totalBytes,
             outcome: hasMore || log.source == nil ? nil : outcome,
             failure: failure, isLast: !hasMore && (failure != nil || remaining.isEmpty))
     }
 
     private var outcome: LogOutcome {
-        LogOutcome(name: logName, statistics: log.decoder.statistics, beginning: log.beginning, ends: log.ends)
+        LogOutcome(name: logName, statistics: log.decoder.statistics, beginning: log.beginning, fixTimes: log.fixTimes)
     }
     private var logName: String { RecordedLog.name(of: log.path) }
-    private var recorded: RecordedLog? { if case .recorded(let file) = log.source { file } else { nil } }
-    private var growing: GrowingFile? { if case .growing(let file) = log.source { file } else { nil } }
-    private var bytesRead: Int64 { recorded?.bytesRead ?? growing?.offset ?? 0 }
+    private var recordedLog: RecordedLog? { if case .recordedLog(let file) = log.source { file } else { nil } }
+    private var growingFile: GrowingFile? { if case .growingFile(let file) = log.source { file } else { nil } }
+    private var bytesRead: Int64 { recordedLog?.bytesRead ?? growingFile?.offset ?? 0 }
 
-    private func openNext() throws(FixSourceError) {
+    private func openNextLog() throws(FixSourceError) {
         guard let next = remaining.popFirst() else { return }
-        log = OpenLog(path: next, decoder: newDecoder)
+        log = OpenLog(path: next, decoder: initialDecoder)
         guard follows, remaining.isEmpty, next != "-" else {
-            log.source = .recorded(try RecordedLog(path: next, stop: stop))
+            log.source = .recordedLog(try RecordedLog(path: next, stop: stop))
             return
         }
-        if try !openGrowing(missing: [ENOENT]) {
+        if try !openGrowingFile(tolerating: [ENOENT]) {
             log.source = .missing
             notify("\(logName) does not exist yet; waiting for it")
         }
     }
 
-    /// Opens the current path as a growing file. Returns `false` if opening fails with one of the errors in `missing`.
-    private func openGrowing(missing: [CInt]) throws(FixSourceError) -> Bool {
+    /// Opens the current path as a growing file. Returns `false` if opening fails with one of the given `errors`.
+    private func openGrowingFile(tolerating errors: [CInt]) throws(FixSourceError) -> Bool {
         let file: GrowingFile
         do throws(SystemError) { file = try GrowingFile(path: log.path, from: .start) } catch {
-            guard missing.contains(error.number) else {
-                throw FixSourceError(log: log.path, RecordedLog.openingFault(log.path, error))
+            guard errors.contains(error.number) else {
+                throw FixSourceError(log: log.path, RecordedLog.openingFault(at: log.path, error))
             }
             return false
         }
         if let fault = file.fault { throw FixSourceError(log: log.path, fault) }
-        log.source = .growing(file)
+        log.source = .growingFile(file)
         return true
     }
 
     /// Decodes the next bytes of the open log. Returns `false` at its end.
     private func decodeMore(_ emit: (Fix) -> Void) throws(FixSourceError) -> Bool {
-        try wait(on: nil, for: .zero)
+        try wait(for: nil, within: .zero)
         while true {
             switch log.source {
-            case .recorded(let file):
+            case .recordedLog(let file):
                 var span = buffer.mutableSpan
                 let count = try file.read(into: &span)
-                decode(count, emit)
+                decodeBuffer(count: count, emit)
                 return count > 0
-            case .growing(let file):
+            case .growingFile(let file):
                 switch try check(file) {
                 case .bytes(let count):
-                    decode(count, emit)
+                    decodeBuffer(count: count, emit)
                     return true
                 case .truncated:
                     notify("\(logName) was truncated; reading it again from the start")
                     // The new content is another recording, so it needs a new decoder.
                     log.decoder.finish(emit)
-                    log.decoder = newDecoder
+                    log.decoder = initialDecoder
                     log.pause = GrowthPause()
                     continue
                 case .replaced:
@@ -197,14 +197,14 @@ package actor LogReader {
                 case .writersGone: try reopen(file)
                 case .nothingYet: break
                 }
-            case .missing: if try openGrowing(missing: GrowingFile.missing) { continue }
+            case .missing: if try openGrowingFile(tolerating: GrowingFile.missingFileErrors) { continue }
             case nil: return false
             }
             if try waitForMore(emit) { return true }
         }
     }
 
-    private func decode(_ count: Int, _ emit: (Fix) -> Void) {
+    private func decodeBuffer(count: Int, _ emit: (Fix) -> Void) {
         let bytes = buffer
         let new = bytes.span.extracting(first: count)
         if log.beginning.isEmpty { log.beginning = Array(bytes.prefix(min(count, 1024))) }
@@ -232,9 +232,10 @@ package actor LogReader {
 
     /// Waits for more bytes of a growing file, or for a pause. Returns whether a pause has completed an epoch.
     private func waitForMore(_ emit: (Fix) -> Void) throws(FixSourceError) -> Bool {
-        let maximum = growing == nil ? GrowingFile.interval : .seconds(60)
+        let maximum = growingFile == nil ? GrowingFile.interval : .seconds(60)
         let start = MonotonicTime.now
-        try wait(on: growing?.raw, for: min(log.pause.timeout(until: log.decoder.idleDeadline) ?? maximum, maximum))
+        try wait(
+            for: growingFile?.raw, within: min(log.pause.timeout(until: log.decoder.idleDeadline) ?? maximum, maximum))
         guard log.pause.recordWait(MonotonicTime.now - start) else { return false }
         var isComplete = false
         log.decoder.lineIsIdle(at: log.pause.time) {
@@ -244,10 +245,10 @@ package actor LogReader {
         return isComplete
     }
 
-    /// Waits until the descriptor `raw` is readable or `duration` has passed.
-    private func wait(on raw: CInt?, for duration: Duration) throws(FixSourceError) {
+    /// Waits until `descriptor` is readable or `duration` has passed.
+    private func wait(for descriptor: CInt?, within duration: Duration) throws(FixSourceError) {
         do throws(SystemError) {
-            if try poll(raw, within: duration, unless: stop) != .stopped { return }
+            if try poll(descriptor, within: duration, unless: stop) != .stopped { return }
         } catch { throw readFailed(error) }
         throw FixSourceError(log: logName, .stopped)
     }

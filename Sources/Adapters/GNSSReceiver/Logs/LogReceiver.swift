@@ -35,20 +35,20 @@ extension LogReader {
         try await deliver(.state(.receiving(source: name)))
         var outcomes: [LogOutcome] = []
         while true {
-            let chunk = await read { $0.next() }
+            let chunk = await read { $0.nextChunk() }
             for warning in chunk.warnings { try await deliver(.warning(warning)) }
             for fix in chunk.fixes {
-                try stopIfCancelled()
+                try throwIfCancelled()
                 try await deliver(.fix(fix))
             }
-            try stopIfCancelled()
+            try throwIfCancelled()
             if let failure = chunk.failure ?? chunk.outcome?.noSentenceError { throw failure }
             if let outcome = chunk.outcome { outcomes.append(outcome) }
             if chunk.isLast { return outcomes }
         }
     }
 
-    private nonisolated func stopIfCancelled() throws(FixSourceError) {
+    private nonisolated func throwIfCancelled() throws(FixSourceError) {
         if Task.isCancelled { throw FixSourceError(log: name, .stopped) }
     }
 }

@@ -6,8 +6,8 @@ package import TimeAndChance
 /// A source of fixes that replays recorded logs as if the vehicle were driving now.
 ///
 /// The logs are read twice: first quickly, to find out how long they last, then at the requested speed. For many
-/// vehicles, they are read only once, into memory (`loaded`). `ReplayTimeline` determines when each fix is due, and
-/// which time it carries.
+/// vehicles, they are read only once, into memory (`loadedIntoMemory`). `ReplayTimeline` determines when each fix is
+/// due, and which time it carries.
 package struct LogReplay: FixSource {
     package struct Options: Sendable, Hashable {
         package var speed: ReplaySpeed
@@ -15,7 +15,7 @@ package struct LogReplay: FixSource {
         package var keepsTime: Bool
         /// Whether to start over at the end of the logs, forever.
         package var loops: Bool
-        /// Whether to wait for more data at the end of the last log, forever.
+        /// Whether to keep waiting for more data at the end of the last log.
         package var follows: Bool
 
         package init(
@@ -78,9 +78,9 @@ package struct LogReplay: FixSource {
     /// Returns a replay with all fixes in memory, for many vehicles.
     ///
     /// - Throws: an error if there is no fix, or if there are too many fixes for memory.
-    package func loaded() async throws(FixSourceError) -> LogReplay {
+    package func loadedIntoMemory() async throws(FixSourceError) -> LogReplay {
         var all = LoadedFixes()
-        let (survey, failure) = try await surveyCurrentContents { fix throws(FixSourceError) in
+        let (survey, failure) = try await surveyCurrentContent { fix throws(FixSourceError) in
             guard all.fixes.count < LoadedFixes.maximum else {
                 throw FixSourceError(log: name, .tooManyFixes(maximum: LoadedFixes.maximum))
             }
@@ -106,16 +106,16 @@ package struct LogReplay: FixSource {
     package func survey() async throws(FixSourceError) -> LogSurvey {
         if let loadedFixes { return loadedFixes.survey }
         if options.follows, isReadOnce { return LogSurvey() }
-        do throws(FixSourceError) { return try await surveyCurrentContents().survey } catch {
+        do throws(FixSourceError) { return try await surveyCurrentContent().survey } catch {
             guard options.follows, error.code != .cancelled else { throw error }
             return LogSurvey()
         }
     }
 
-    /// Reads the current content of the logs and calls `keep` with each fix. Returns the survey, and the error if
+    /// Reads the current content of the logs and calls `onFix` with each fix. Returns the survey, and the error if
     /// reading ended early.
-    private func surveyCurrentContents(
-        keep: (Fix) throws(FixSourceError) -> Void = { _ in }
+    private func surveyCurrentContent(
+        onFix: (Fix) throws(FixSourceError) -> Void = { _ in }
     ) async throws(FixSourceError) -> (survey: LogSurvey, failure: FixSourceError?) {
         guard !isReadOnce else { throw FixSourceError(log: name, .readableOnce) }
         var survey = LogSurvey()
@@ -125,7 +125,7 @@ package struct LogReplay: FixSource {
             let reader = try LogReader(paths: paths, decoder: decoder)
             outcomes = try await reader.deliverAll { event throws(FixSourceError) in
                 guard case .fix(let fix) = event else { return }
-                try keep(fix)
+                try onFix(fix)
                 survey.add(fix.timeOfFix)
             }
         } catch {
@@ -133,9 +133,9 @@ package struct LogReplay: FixSource {
             failure = error
         }
         guard survey.fixes > 0 else { throw LogOutcome.noFixError(of: outcomes) }
-        for outcome in outcomes { outcome.loss.map(report) }
-        if survey.stepsBack > 0 {
-            report(LogOutcome.disorder(of: outcomes) ?? .timeGoesBack(log: name, times: survey.stepsBack))
+        for outcome in outcomes { outcome.checksumRemark.map(report) }
+        if survey.backwardSteps > 0 {
+            report(LogOutcome.orderRemark(on: outcomes) ?? .timeGoesBack(log: name, times: survey.backwardSteps))
         }
         return (survey, failure)
     }
@@ -149,17 +149,17 @@ package struct LogReplay: FixSource {
         _ survey: LogSurvey, deliver: @Sendable (FixSourceEvent) async -> Void
     ) async throws(FixSourceError) {
         let clock = MonotonicClock(clock)
-        if offset.delay > .zero { try await wait(until: offset.delay, clock) }
-        var playback = Playback(options, survey, offset, start: now(), clock)
+        if offset.delay > .zero { try await wait(until: offset.delay, on: clock) }
+        var playback = Playback(options, survey: survey, offset: offset, start: now(), clock: clock)
         while true {
             if let loadedFixes {
                 for index in loadedFixes.fixes.indices {
-                    try await wait(until: playback.due(loadedFixes.fixes[index]), clock)
-                    await deliver(playback.event(loadedFixes.fixes[index], at: now()))
+                    try await wait(until: playback.advance(to: loadedFixes.fixes[index]), on: clock)
+                    await deliver(playback.event(for: loadedFixes.fixes[index], at: now()))
                 }
                 if let failure = loadedFixes.failure { throw failure }
             } else {
-                try await readOnce(&playback, clock, deliver)
+                try await playFromDisk(&playback, on: clock, deliver: deliver)
             }
             guard options.loops else { return }
             playback.beginNextPass(at: clock.now)
@@ -167,8 +167,8 @@ package struct LogReplay: FixSource {
     }
 
     /// Plays the logs from disk, once.
-    @inline(never) private func readOnce(
-        _ playback: inout Playback, _ clock: MonotonicClock, _ deliver: @Sendable (FixSourceEvent) async -> Void
+    @inline(never) private func playFromDisk(
+        _ playback: inout Playback, on clock: MonotonicClock, deliver: @Sendable (FixSourceEvent) async -> Void
     ) async throws(FixSourceError) {
         let reader = try LogReader(paths: paths, decoder: decoder, follows: options.follows)
         try await reader.deliverAll { event throws(FixSourceError) in
@@ -177,17 +177,17 @@ package struct LogReplay: FixSource {
                 if case .state = event, playback.timeline.pass > 1 { return }
                 return await deliver(event)
             }
-            let due = playback.due(fix)
+            let due = playback.advance(to: fix)
             if let reached = playback.newProgress(isWaiting: due > clock.now) {
                 await deliver(.progress(reached: reached, of: playback.survey.length))
             }
-            try await wait(until: due, clock)
-            await deliver(playback.event(fix, at: now()))
+            try await wait(until: due, on: clock)
+            await deliver(playback.event(for: fix, at: now()))
         }
         if playback.hasEnd { await deliver(.progress(reached: playback.survey.length, of: playback.survey.length)) }
     }
 
-    private func wait(until moment: Duration, _ clock: MonotonicClock) async throws(FixSourceError) {
+    private func wait(until moment: Duration, on clock: MonotonicClock) async throws(FixSourceError) {
         if moment > clock.now { await clock.sleep(until: moment) }
         if Task.isCancelled { throw FixSourceError(log: name, .stopped) }
     }
@@ -205,7 +205,7 @@ private struct Playback {
     /// The UTC time at which the replay began.
     private let start: UTCTime
     /// The time of the clock at which the replay began.
-    private let begun: Duration
+    private let clockStart: Duration
     private(set) var timeline: ReplayTimeline
     private var keptTimeOffset = Duration.zero
     /// The log time (see `ReplayTimeline`) of the last progress event.
@@ -214,24 +214,24 @@ private struct Playback {
     /// Begins a playback. `start` is the current time in UTC. It must be read before `clock` is, so that a fix that is
     /// due isn't dated in the future.
     init(
-        _ options: LogReplay.Options, _ survey: LogSurvey, _ offset: DriveOffset, start: UTCTime,
-        _ clock: MonotonicClock
+        _ options: LogReplay.Options, survey: LogSurvey, offset: DriveOffset, start: UTCTime,
+        clock: MonotonicClock
     ) {
         self.options = options
         self.survey = survey
         self.offset = offset
         self.start = start
-        begun = clock.now
-        timeline = ReplayTimeline(speed: options.speed, survey)
+        clockStart = clock.now
+        timeline = ReplayTimeline(speed: options.speed, survey: survey)
         lastProgress = .zero - survey.length
     }
 
     var hasEnd: Bool { !options.loops && !options.follows }
 
     /// Advances to `fix`, the next one in the log. Returns the time of the clock at which it is due.
-    @inline(never) mutating func due(_ fix: Fix) -> Duration {
+    @inline(never) mutating func advance(to fix: Fix) -> Duration {
         timeline.advance(to: fix.timeOfFix)
-        return begun + timeline.due
+        return clockStart + timeline.due
     }
 
     /// Returns the log time that has been reached, including earlier passes, if a progress event is due; otherwise
@@ -245,19 +245,19 @@ private struct Playback {
     }
 
     /// Returns the event that delivers `fix` at `now`, with its new position and time.
-    @inline(never) func event(_ fix: Fix, at now: UTCTime) -> FixSourceEvent {
+    @inline(never) func event(for fix: Fix, at now: UTCTime) -> FixSourceEvent {
         var fix = offset.moved(fix)
         if options.keepsTime {
             fix.timeOfFix = fix.timeOfFix.advanced(by: keptTimeOffset)
         } else {
             // A fix is never dated later than `now`, even if the system clock has been set back.
-            fix.timeOfFix = min(timeline.planned.map { start.advanced(by: $0) } ?? now, now)
+            fix.timeOfFix = min(timeline.carriedTime.map { start.advanced(by: $0) } ?? now, now)
         }
         return .fix(fix)
     }
 
     mutating func beginNextPass(at now: Duration) {
-        timeline.beginNextPass(at: now - begun)
+        timeline.beginNextPass(at: now - clockStart)
         keptTimeOffset += survey.span + .seconds(1)
     }
 }
@@ -270,7 +270,7 @@ package struct LogSurvey: Sendable, Hashable {
     package private(set) var length = Duration.zero
 
     /// The number of fixes whose time is earlier than that of the previous fix.
-    private(set) var stepsBack = 0
+    private(set) var backwardSteps = 0
 
     private var last: UTCTime?
     /// The earliest time of any fix. If the logs aren't in order, it isn't the time of the first fix.
@@ -288,7 +288,7 @@ package struct LogSurvey: Sendable, Hashable {
         fixes += 1
         if let last {
             length += ReplayTimeline.step(from: last, to: timeOfFix)
-            if timeOfFix < last { stepsBack += 1 }
+            if timeOfFix < last { backwardSteps += 1 }
         }
         last = timeOfFix
         earliest = min(earliest ?? timeOfFix, timeOfFix)
@@ -341,7 +341,7 @@ struct ReplayTimeline: Sendable, Hashable {
     private let speed: ReplaySpeed
     /// The age of the first fix when the replay starts, according to the time that the fix carries. It is in whole
     /// milliseconds, so that rounding doesn't change the intervals between fixes.
-    private let lead: Duration
+    private let initialAge: Duration
     /// The number of surveyed fixes that are still to come in the first pass. It is negative for fixes that were added
     /// to the log after the survey.
     private var plannedFixes: Int
@@ -353,11 +353,11 @@ struct ReplayTimeline: Sendable, Hashable {
     /// The time from the start of the replay until the current fix is due.
     private(set) var due = Duration.zero
 
-    init(speed: ReplaySpeed, _ survey: LogSurvey) {
+    init(speed: ReplaySpeed, survey: LogSurvey) {
         self.speed = speed
         // The subtraction removes the nanosecond that a rounding error may add.
         let milliseconds = survey.length * max(0, 1 - speed.stretch) / .milliseconds(1) - 1e-6
-        lead = .milliseconds(Int64(max(0, milliseconds.rounded(.up))))
+        initialAge = .milliseconds(Int64(max(0, milliseconds.rounded(.up))))
         plannedFixes = survey.fixes
     }
 
@@ -373,10 +373,10 @@ struct ReplayTimeline: Sendable, Hashable {
 
     /// The time that the current fix carries, relative to the start of the replay; `nil` for a fix that wasn't
     /// surveyed.
-    var planned: Duration? {
+    var carriedTime: Duration? {
         guard pass == 1 else { return due }
         guard plannedFixes >= 0 else { return nil }
-        return speed.stretch > 1 ? due : logTime - lead
+        return speed.stretch > 1 ? due : logTime - initialAge
     }
 
     /// Begins the next pass one second of log time after the last fix, but not before `now`, which is also relative to

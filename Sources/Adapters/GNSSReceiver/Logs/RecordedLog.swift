@@ -18,10 +18,10 @@ package final class RecordedLog {
     private let stop: EventDescriptor
     private var archive: GzipStream?
     private var isAtEnd = false
-    /// A buffer whose bytes `taken..<filled` have been read from the file but not returned yet.
+    /// A buffer whose bytes `inputStart..<inputEnd` have been read from the file but not returned yet.
     private var input = [UInt8](repeating: 0, count: 1 << 16)
-    private var taken = 0
-    private var filled = 0
+    private var inputStart = 0
+    private var inputEnd = 0
     /// Whether the format of the decompressed text has been checked.
     private var isTextChecked = false
 
@@ -39,11 +39,11 @@ package final class RecordedLog {
             kind = status.kind
             totalBytes = kind == .file ? status.bytes : nil
         } catch {
-            throw FixSourceError(log: path, Self.openingFault(path, error))
+            throw FixSourceError(log: path, Self.openingFault(at: path, error))
         }
         if kind == .directory { throw FixSourceError(log: name, .directory) }
-        try fill()
-        let beginning = input[..<filled]
+        try readInput()
+        let beginning = input[..<inputEnd]
         if beginning.isEmpty { throw FixSourceError(log: name, .empty) }
         if kind == .device, beginning.allSatisfy({ $0 == 0 }) { throw FixSourceError(log: name, .zeroDevice) }
         switch LogFileKind(firstBytes: beginning.span) {
@@ -58,8 +58,8 @@ package final class RecordedLog {
     ///   the damage have been returned.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(FixSourceError) -> Int {
         while true {
-            if taken == filled, !isAtEnd { try fill() }
-            let isDrained = taken == filled
+            if inputStart == inputEnd, !isAtEnd { try readInput() }
+            let isDrained = inputStart == inputEnd
             guard let archive else { return copy(into: &buffer) }
             // zlib may still have output when its input is used up.
             let produced = try decompress(archive, into: &buffer)
@@ -79,14 +79,15 @@ package final class RecordedLog {
     ) throws(FixSourceError) -> Int {
         // Zeros after the last member are padding, as on tapes and block devices.
         if archive.isAtMemberEnd {
-            while taken < filled, input[taken] == 0 { taken += 1 }
-            if taken < filled, input[taken] != 0x1F {
-                throw FixSourceError(log: name, .archiveFollowedByOtherData(at: bytesRead - Int64(filled - taken)))
+            while inputStart < inputEnd, input[inputStart] == 0 { inputStart += 1 }
+            if inputStart < inputEnd, input[inputStart] != 0x1F {
+                throw FixSourceError(
+                    log: name, .archiveFollowedByOtherData(at: bytesRead - Int64(inputEnd - inputStart)))
             }
         }
         do throws(GzipStream.Damage) {
-            let step = try archive.decompress(input[taken..<filled], into: &buffer)
-            taken += step.consumed
+            let step = try archive.decompress(input[inputStart..<inputEnd], into: &buffer)
+            inputStart += step.consumed
             return step.produced
         } catch {
             throw FixSourceError(log: name, .archiveDamaged(reason: error.message, near: bytesRead))
@@ -94,27 +95,27 @@ package final class RecordedLog {
     }
 
     private func copy(into buffer: inout MutableSpan<UInt8>) -> Int {
-        let count = min(buffer.count, filled - taken)
-        for index in 0..<count { buffer[index] = input[taken + index] }
-        taken += count
+        let count = min(buffer.count, inputEnd - inputStart)
+        for index in 0..<count { buffer[index] = input[inputStart + index] }
+        inputStart += count
         return count
     }
 
-    private func fill() throws(FixSourceError) {
+    private func readInput() throws(FixSourceError) {
         do throws(SystemError) {
             if totalBytes == nil, try poll(descriptor.raw, within: nil, unless: stop) == .stopped {
                 throw SystemError(call: "poll", number: ECANCELED)
             }
             var span = input.mutableSpan
-            filled = try descriptor.read(into: &span)
+            inputEnd = try descriptor.read(into: &span)
         } catch {
             throw error.number == ECANCELED
                 ? FixSourceError(log: name, .stopped)
                 : FixSourceError(log: name, .readFailed(reason: error.reason, afterBytes: bytesRead))
         }
-        taken = 0
-        bytesRead += Int64(filled)
-        isAtEnd = filled == 0
+        inputStart = 0
+        bytesRead += Int64(inputEnd)
+        isAtEnd = inputEnd == 0
     }
 
     private func checkText(_ format: LogFileKind) throws(FixSourceError) {
@@ -139,7 +140,7 @@ extension RecordedLog {
     /// input.
     static func isReadOnce(_ path: String) -> Bool {
         if path == "-" { return true }
-        guard let kind = try? FileStatus(behind: path).kind else { return false }
+        guard let kind = try? FileStatus(followingLinksAt: path).kind else { return false }
         return kind != .file && kind != .directory
     }
 
@@ -150,7 +151,7 @@ extension RecordedLog {
     }
 
     /// Returns the reason why the log at `path` can't be opened.
-    static func openingFault(_ path: String, _ error: SystemError) -> LogFault {
+    static func openingFault(at path: String, _ error: SystemError) -> LogFault {
         let obstacle: LogFault.Obstacle =
             switch error.number {
             case ENOENT where path.contains("://"): .url
@@ -177,8 +178,8 @@ enum LogFileKind: Sendable, Hashable {
         func starts(with magic: [UInt8]) -> Bool {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
-        for packer in Self.packers where starts(with: packer.magic) {
-            self = .compressed(with: packer.name, command: packer.command)
+        for compressor in Self.compressors where starts(with: compressor.magic) {
+            self = .compressed(with: compressor.name, command: compressor.command)
             return
         }
         if starts(with: [0x1F, 0x8B]) {
@@ -188,7 +189,7 @@ enum LogFileKind: Sendable, Hashable {
         }
     }
 
-    private static let packers: [(magic: [UInt8], name: String, command: String)] = [
+    private static let compressors: [(magic: [UInt8], name: String, command: String)] = [
         ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz", "xz -d"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd", "zstd -d"),
         ([0x42, 0x5A, 0x68], "bzip2", "bunzip2"), ([0x50, 0x4B, 0x03, 0x04], "zip", "unzip"),
         ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "7-Zip", "7z x"), (Array("Rar!".utf8), "RAR", "unrar x"),
@@ -200,7 +201,7 @@ enum LogFileKind: Sendable, Hashable {
         case .plain: nil
         case .gzip: .compressedTwice
         case .utf16(let encoding): .utf16(encoding: encoding)
-        case .compressed(let packer, let command): .compressed(with: packer, command: command)
+        case .compressed(let name, let command): .compressed(with: name, command: command)
         }
     }
 

@@ -50,20 +50,20 @@ struct HostLookup: Sendable {
         let outcome: PollOutcome
         do throws(SystemError) {
             let arrival = try EventDescriptor()
-            try startThreadIfAny(named: "host-lookup") {
+            try startThreadIfPossible(named: "host-lookup") {
                 let found = resolve(onlyNumeric: false)
                 answer.withLock { $0 = found }
                 arrival.signal()
             }
             outcome = try poll(arrival.raw, within: Self.timeout, unless: stop)
         } catch {
-            throw .notNow(.hostNotFound(host, "\(error)"))
+            throw .failed(.hostNotFound(host, "\(error)"))
         }
         if outcome == .stopped { throw .stopped }
         switch answer.withLock({ $0 }) {
         case .addresses(let addresses): return addresses
-        case .failed(let message): throw .notNow(.hostNotFound(host, message))
-        case nil: throw .notNow(.hostNotFound(host, nil))
+        case .failed(let message): throw .failed(.hostNotFound(host, message))
+        case nil: throw .failed(.hostNotFound(host, nil))
         }
     }
 

@@ -32,13 +32,15 @@ final class SocketLine: ReceiverLine {
     ) throws(ReceiverOpenError) -> SocketLine {
         var reason: ReportedText = "the host has no address"
         for address in addresses {
-            switch Result(catching: { () throws(SystemError) in try attempt(address, request, unless: stop) }) {
+            switch Result(catching: { () throws(SystemError) in
+                try attemptConnection(to: address, request: request, unless: stop)
+            }) {
             case .success(let line?): return line
             case .success(nil): throw .stopped
             case .failure(let error): reason = "\(error.reason)"
             }
         }
-        throw .notNow(.notConnected(reason, isGPSD: isGPSD))
+        throw .failed(.notConnected(reason, isGPSD: isGPSD))
     }
 
     /// Listens for datagrams on the first of `addresses` that can be bound.
@@ -56,7 +58,7 @@ final class SocketLine: ReceiverLine {
                 reason = "\(error.reason)"
             }
         }
-        throw .notNow(.notListening(reason))
+        throw .failed(.notListening(reason))
     }
 
     var raw: CInt { descriptor.raw }
@@ -75,8 +77,8 @@ final class SocketLine: ReceiverLine {
     }
 
     /// Connects to one address. Returns `nil` if stopped.
-    private static func attempt(
-        _ address: NetworkAddress, _ request: [UInt8], unless stop: EventDescriptor
+    private static func attemptConnection(
+        to address: NetworkAddress, request: [UInt8], unless stop: EventDescriptor
     ) throws(SystemError) -> SocketLine? {
         let descriptor = OwnedDescriptor(owning: try makeSocket(address.family, SOCK_STREAM))
         let code = unsafe address.withPointer { unsafe Glibc.connect(descriptor.raw, $0, $1) == 0 ? 0 : errno }

@@ -18,10 +18,10 @@ struct BaudRateSearch: Sendable, Hashable {
     private(set) var rate: Int
     private var lastGood: Int?
     /// The rates that have been tried in the current round, in order. A round tries each rate once.
-    private var tried: [Int] = []
-    private var best = BaudRateEvidence.silence
-    /// The first rate at which the evidence was `best`; `nil` before there was any evidence.
-    private var bestAt: Int?
+    private var triedRates: [Int] = []
+    private var bestEvidence = BaudRateEvidence.silence
+    /// The first rate at which the evidence was `bestEvidence`; `nil` before there was any evidence.
+    private var bestRate: Int?
     /// Whether a fault has been reported. If so, the rates that are tried afterwards aren't reported.
     private var isFaultReported = false
     private let usualTrial: Duration
@@ -55,19 +55,19 @@ struct BaudRateSearch: Sendable, Hashable {
             isFaultReported = true
             return nil
         }
-        tried.append(rate)
-        if evidence > best {
-            best = evidence
-            bestAt = rate
+        triedRates.append(rate)
+        if evidence > bestEvidence {
+            bestEvidence = evidence
+            bestRate = rate
         }
-        if let next = order.first(where: { !tried.contains($0) }) {
+        if let next = rateOrder.first(where: { !triedRates.contains($0) }) {
             rate = next
             return nil
         }
-        let fault = ReceiverFault.noBaudRate(best, baudRate: bestAt ?? rate, tried: tried)
+        let fault = ReceiverFault.noBaudRate(bestEvidence, baudRate: bestRate ?? rate, tried: triedRates)
         beginRound()
         isFaultReported = true
-        rate = order[0]
+        rate = rateOrder[0]
         return fault
     }
 
@@ -75,7 +75,7 @@ struct BaudRateSearch: Sendable, Hashable {
     /// again.
     mutating func startOver() {
         beginRound()
-        rate = order[0]
+        rate = rateOrder[0]
         isFaultReported = false
     }
 
@@ -84,18 +84,19 @@ struct BaudRateSearch: Sendable, Hashable {
 
     /// The state to report for the line that has just been opened.
     var start: ReceiverStart {
-        rate == lastGood && tried.isEmpty ? .openedAt(baudRate: rate) : .searching(baudRate: rate, tried: tried)
+        rate == lastGood && triedRates.isEmpty
+            ? .openedAt(baudRate: rate) : .searching(baudRate: rate, tried: triedRates)
     }
 
-    private var order: [Int] {
+    private var rateOrder: [Int] {
         guard let lastGood else { return Self.candidates }
         return [lastGood] + Self.candidates.filter { $0 != lastGood }
     }
 
     private mutating func beginRound() {
-        tried = []
-        best = .silence
-        bestAt = nil
+        triedRates = []
+        bestEvidence = .silence
+        bestRate = nil
     }
 }
 
@@ -107,12 +108,12 @@ struct RateTrial: Sendable {
     /// Whether to report the opening even if the line was reopened because it was silent.
     let isOpeningReported: Bool
     let rate: Int
-    private let found: @Sendable (Int) -> Void
+    private let onFound: @Sendable (Int) -> Void
 
-    /// Creates a trial of the search's current rate. After the first sentence, `found` is called with the rate.
-    init(_ search: Locked<BaudRateSearch>, found: @escaping @Sendable (Int) -> Void = { _ in }) {
+    /// Creates a trial of the search's current rate. After the first sentence, `onFound` is called with the rate.
+    init(_ search: Locked<BaudRateSearch>, onFound: @escaping @Sendable (Int) -> Void = { _ in }) {
         self.search = search
-        self.found = found
+        self.onFound = onFound
         let now = search.withLock { $0 }
         limit = now.trial
         isOpeningReported = now.isOpeningReported
@@ -124,7 +125,7 @@ struct RateTrial: Sendable {
             search.recordSentence()
             return search.rate
         }
-        found(rate)
+        onFound(rate)
     }
 
     /// Records that the line was closed, and the evidence seen until then. Returns the fault to report; `nil` if there

@@ -60,13 +60,13 @@ struct SerialEndpoint: ReceiverEndpoint {
                 OpenSerialLine(
                     try SerialLine(path: device, baudRate: baudRate),
                     start: .openedAt(baudRate: baudRate))
-            case .searched(let search, let found): try open(search, found)
+            case .searched(let search, let found): try openNextRate(of: search, storingRateIn: found)
             }
-        } catch { throw .notNow(ReceiverFault(error)) }
+        } catch { throw .failed(ReceiverFault(error)) }
     }
 
-    private func open(
-        _ search: Locked<BaudRateSearch>, _ found: Locked<FoundBaudRate?>
+    private func openNextRate(
+        of search: Locked<BaudRateSearch>, storingRateIn found: Locked<FoundBaudRate?>
     ) throws(SerialLineError) -> OpenSerialLine {
         var rejections = 0
         while true {
@@ -103,7 +103,7 @@ struct SerialEndpoint: ReceiverEndpoint {
 
     /// Returns `nil` if the system has no inotify descriptor left. Opening is then tried again only at the scheduled
     /// times.
-    func watchForReturn() -> DirectoryWatch? { try? DirectoryWatch(for: device) }
+    func makeDeviceWatch() -> DirectoryWatch? { try? DirectoryWatch(for: device) }
 }
 
 private final class OpenSerialLine: ReceiverLine {

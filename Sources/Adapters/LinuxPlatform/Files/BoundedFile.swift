@@ -12,7 +12,7 @@ package enum BoundedFile {
     /// Returns the contents of a regular file of at most `limit` bytes.
     package static func contents(of path: String, limit: Int) throws(Refusal) -> [UInt8] {
         let descriptor = try open(path, limit: limit)
-        let bytes = try refused { () throws(SystemError) in try descriptor.contents(upTo: limit) }
+        let bytes = try convertingErrors { () throws(SystemError) in try descriptor.contents(upTo: limit) }
         guard bytes.count <= limit else { throw .tooLarge(limit: limit) }  // the file has grown since the check
         return bytes
     }
@@ -20,21 +20,21 @@ package enum BoundedFile {
     private static func open(_ path: String, limit: Int) throws(Refusal) -> OwnedDescriptor {
         // Some devices wake up when they are opened, so the file is checked first. It is checked again once it is open,
         // because another file may have replaced it.
-        try judge(refused { () throws(SystemError) in try FileStatus(behind: path) }, limit: limit)
-        let descriptor = try refused { () throws(SystemError) in
+        try check(convertingErrors { () throws(SystemError) in try FileStatus(followingLinksAt: path) }, limit: limit)
+        let descriptor = try convertingErrors { () throws(SystemError) in
             try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         }
-        try judge(refused { () throws(SystemError) in try FileStatus(of: descriptor) }, limit: limit)
+        try check(convertingErrors { () throws(SystemError) in try FileStatus(of: descriptor) }, limit: limit)
         return descriptor
     }
 
-    private static func refused<Value: ~Copyable>(
+    private static func convertingErrors<Value: ~Copyable>(
         _ body: () throws(SystemError) -> Value
     ) throws(Refusal) -> Value {
         do throws(SystemError) { return try body() } catch { throw .system(error) }
     }
 
-    private static func judge(_ status: FileStatus, limit: Int) throws(Refusal) {
+    private static func check(_ status: FileStatus, limit: Int) throws(Refusal) {
         guard status.kind == .file else { throw .notAFile(status.kind) }
         guard status.bytes <= limit else { throw .tooLarge(limit: limit) }
     }

@@ -51,7 +51,7 @@ package enum DirectoryTrust {
             let next = "\(place)/\(name)"
             var found = try FileStatus(at: next)
             if found == nil, missing == .created {
-                try make(next, in: place)
+                try createDirectory(next, in: place)
                 found = try FileStatus(at: next)
             }
             guard let status = found, status.kind == .directory || status.kind == .link else {
@@ -60,7 +60,7 @@ package enum DirectoryTrust {
             }
             if status.kind == .link {
                 links += 1
-                try require(trustedLink: next, status, user)
+                try requireTrusted(link: next, status: status, for: user)
                 guard links <= maximumLinks, let target = FileSystem.linkTarget(at: next) else {
                     throw SystemError(call: "follow \(next)", number: ELOOP)
                 }
@@ -68,20 +68,20 @@ package enum DirectoryTrust {
                 rest += split(target)
                 continue
             }
-            if !rest.isEmpty { try require(at: next, status, nil, user) }
+            if !rest.isEmpty { try requireTrusted(directory: next, status: status, sharing: nil, for: user) }
             place = next
         }
         let directory = place.isEmpty ? "/" : place
         guard let status = try FileStatus(at: directory) else {
             throw SystemError(call: "open directory \(directory)", number: ENOENT)
         }
-        try require(at: directory, status, sharing, user)
+        try requireTrusted(directory: directory, status: status, sharing: sharing, for: user)
         return true
     }
 
     /// Creates a directory in a directory that has already been checked. Accepts a directory that another process has
     /// just created.
-    private static func make(_ directory: String, in place: String) throws(SystemError) {
+    private static func createDirectory(_ directory: String, in place: String) throws(SystemError) {
         guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else {
             throw SystemError(call: "create directory \(directory)", number: errno)
         }
@@ -99,7 +99,7 @@ package enum DirectoryTrust {
             guard try require(directory, sharing, missing: missing, for: user), let status = try FileStatus(at: path),
                 status.kind == .link
             else { return path }
-            try require(trustedLink: path, status, user)
+            try requireTrusted(link: path, status: status, for: user)
             guard let target = FileSystem.linkTarget(at: path) else { break }
             path = target.hasPrefix("/") ? target : "\(directory == "/" ? "" : directory)/\(target)"
         }
@@ -110,7 +110,7 @@ package enum DirectoryTrust {
     ///
     /// `sharing` is the rights that other users may have in the directory; `nil` if it is only an ancestor of the
     /// directory in use.
-    package static func doubt(_ directory: FileStatus, _ sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
+    package static func refusal(of directory: FileStatus, sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
         let danger = "could replace a file with a link"
         guard directory.owner == 0 || directory.owner == user else {
             return SystemError.Refusal(
@@ -154,15 +154,15 @@ package enum DirectoryTrust {
         } catch { return error.refusal.map { "can be replaced: \($0.sentence)" } }
     }
 
-    private static func require(
-        at path: String, _ status: FileStatus, _ sharing: Sharing?, _ user: UInt32
+    private static func requireTrusted(
+        directory path: String, status: FileStatus, sharing: Sharing?, for user: UInt32
     ) throws(SystemError) {
-        guard let doubt = doubt(status, sharing, for: user) else { return }
-        throw SystemError(refusing: path, because: doubt.withSubject("the directory \(path)"))
+        guard let refusal = refusal(of: status, sharing: sharing, for: user) else { return }
+        throw SystemError(refusing: path, because: refusal.withSubject("the directory \(path)"))
     }
 
-    private static func require(
-        trustedLink path: String, _ status: FileStatus, _ user: UInt32
+    private static func requireTrusted(
+        link path: String, status: FileStatus, for user: UInt32
     ) throws(SystemError) {
         guard status.owner != 0, status.owner != user else { return }
         throw SystemError(

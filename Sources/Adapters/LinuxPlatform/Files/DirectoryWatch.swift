@@ -14,12 +14,12 @@ package final class DirectoryWatch {
     private static let maximumLinks = 8
     /// The maximum number of reads per call of `takeArrival`. If many events arrive at once, the next call reads the
     /// rest.
-    private static let readsAtATime = 16
+    private static let maximumReads = 16
 
     private let path: String
     private let descriptor: OwnedDescriptor
     /// The names expected in each watched directory, keyed by inotify's watch descriptor for the directory.
-    private var awaited: [CInt: Set<String>] = [:]
+    private var awaitedNames: [CInt: Set<String>] = [:]
     private var buffer = [UInt8](repeating: 0, count: 4096)
 
     /// Starts to watch `path`. Neither the path nor its directories need to exist. A directory that this user can't
@@ -30,7 +30,7 @@ package final class DirectoryWatch {
         self.path = path
         descriptor = OwnedDescriptor(
             owning: try valueOrSystemError("inotify") { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) })
-        arm()
+        updateWatches()
     }
 
     /// A descriptor for `poll`, readable after any event in a watched directory.
@@ -39,22 +39,22 @@ package final class DirectoryWatch {
     /// Returns whether a component of the path has appeared, or changed its owner or mode, since the last call.
     package func takeArrival() -> Bool {
         var isDue = false
-        for _ in 0..<Self.readsAtATime {
+        for _ in 0..<Self.maximumReads {
             var span = buffer.mutableSpan
             guard let count = try? descriptor.read(into: &span), count > 0 else { break }
             for event in Self.events(in: buffer[..<count]) {
                 // The queue may still hold events of directories that are no longer watched.
-                guard event.mask & UInt32(IN_Q_OVERFLOW) != 0 || awaited[event.directory] != nil else { continue }
-                let isAwaited = awaited[event.directory]?.contains(event.name) ?? false
+                guard event.mask & UInt32(IN_Q_OVERFLOW) != 0 || awaitedNames[event.directory] != nil else { continue }
+                let isAwaited = awaitedNames[event.directory]?.contains(event.name) ?? false
                 if isAwaited || event.mask & Self.directoryEvents != 0 { isDue = true }
             }
         }
-        if isDue { arm() }
+        if isDue { updateWatches() }
         return isDue
     }
 
     /// Watches the directories that the path currently depends on, and stops watching all others.
-    private func arm() {
+    private func updateWatches() {
         var now: [CInt: Set<String>] = [:]
         var next: String? = path
         for _ in 0...Self.maximumLinks {
@@ -64,8 +64,8 @@ package final class DirectoryWatch {
                 $0.hasPrefix("/") ? $0 : FileSystem.parent(of: step) + "/" + $0
             }
         }
-        for directory in awaited.keys where now[directory] == nil { inotify_rm_watch(descriptor.raw, directory) }
-        awaited = now
+        for directory in awaitedNames.keys where now[directory] == nil { inotify_rm_watch(descriptor.raw, directory) }
+        awaitedNames = now
     }
 
     /// Watches the nearest existing directory above `path`. Returns the directory's watch descriptor, and the name

@@ -18,7 +18,7 @@ package struct FileLock: ~Copyable, Sendable {
 
     /// Locks the file at `path` without waiting, and writes this process's id to the file.
     package init(path: String) throws(Failure) {
-        let descriptor = try Self.opened(path) { () throws(SystemError) in
+        let descriptor = try Self.inheritedOrOpened(path) { () throws(SystemError) in
             try OwnedDescriptor(writing: path, O_RDWR | O_CREAT)
         }
         // `flock` locks belong to the open file, not to the process. So a second lock from within this process is
@@ -42,7 +42,9 @@ package struct FileLock: ~Copyable, Sendable {
     /// Locks the file at `path` itself without waiting, so that the lock holds under every hard link to it. Doesn't
     /// follow a symbolic link, and writes nothing.
     package init(file path: String) throws(Failure) {
-        let descriptor = try Self.opened(path) { () throws(SystemError) in try OwnedDescriptor(locking: path) }
+        let descriptor = try Self.inheritedOrOpened(path) { () throws(SystemError) in
+            try OwnedDescriptor(locking: path)
+        }
         guard clinux_own_file(descriptor.raw) == 0 else {
             let number = errno
             guard number == EAGAIN || number == EACCES else {
@@ -75,10 +77,10 @@ package struct FileLock: ~Copyable, Sendable {
 
     /// Returns the descriptor through which an earlier run of the service still holds the lock. If there is none, opens
     /// the file at `path`.
-    private static func opened(
-        _ path: String, _ open: () throws(SystemError) -> OwnedDescriptor
+    private static func inheritedOrOpened(
+        _ path: String, open: () throws(SystemError) -> OwnedDescriptor
     ) throws(Failure) -> OwnedDescriptor {
-        if let raw = LockHandover.take(path) { return OwnedDescriptor(owning: raw) }
+        if let raw = LockHandover.takeDescriptor(forFileAt: path) { return OwnedDescriptor(owning: raw) }
         do { return try open() } catch { throw .system(error) }
     }
 
@@ -94,14 +96,14 @@ package struct FileLock: ~Copyable, Sendable {
     private static func holder(ofFile path: String) -> HoldingProcess? {
         HoldingProcess.processIDs.first { process in
             FileSystem.visibleNames(inDirectory: "/proc/\(process)/fd").contains {
-                holdsLock("/proc/\(process)/fdinfo/\($0)")
+                showsLock(descriptorInfo: "/proc/\(process)/fdinfo/\($0)")
                     && FileSystem.isSameFile("/proc/\(process)/fd/\($0)", path)
             }
         }.map(HoldingProcess.init(reading:))
     }
 
-    private static func holdsLock(_ details: String) -> Bool {
-        guard let bytes = try? FileSystem.read(4096, at: 0, of: details) else { return false }
+    private static func showsLock(descriptorInfo path: String) -> Bool {
+        guard let bytes = try? FileSystem.read(4096, at: 0, of: path) else { return false }
         return String(decoding: bytes, as: UTF8.self).contains("OFDLCK")
     }
 }

@@ -30,7 +30,7 @@ package struct FileStatus: Sendable, Hashable {
     /// The permission bits in the form that chmod(1) accepts, including the sticky bit.
     package private(set) var permissions: UInt32 = 0o600
     /// The number of hard links.
-    package private(set) var names = 1
+    package private(set) var linkCount = 1
     package private(set) var bytes: Int64 = 0
     /// The time of the last change to the file's contents or status (ctime), in seconds since 1970.
     package private(set) var changedAt = 0.0
@@ -53,7 +53,7 @@ extension FileStatus {
     /// Reads the status of the file at `path`, following links.
     ///
     /// - Throws: also `ENOENT` for a missing file, for which `init(at:)` returns `nil`.
-    package init(behind path: String) throws(SystemError) {
+    package init(followingLinksAt path: String) throws(SystemError) {
         var status = stat()
         try valueOrSystemError("open \(path)") { unsafe stat(path, &status) }
         self.init(status)
@@ -84,7 +84,7 @@ extension FileStatus {
             }
         self.init(
             kind: kind, owner: status.st_uid, group: status.st_gid, permissions: status.st_mode & 0o7777,
-            names: Int(status.st_nlink), bytes: Int64(status.st_size),
+            linkCount: Int(status.st_nlink), bytes: Int64(status.st_size),
             changedAt: Double(status.st_ctim.tv_sec) + Double(status.st_ctim.tv_nsec) / 1e9,
             identity: Identity(
                 volume: UInt64(status.st_dev), number: UInt64(status.st_ino), device: UInt64(status.st_rdev)))
@@ -95,7 +95,7 @@ extension FileStatus {
 
     /// Returns the reason why `user` must not write to this file, as a predicate for its path. Returns `nil` if it is
     /// the user's own regular file and has only one hard link.
-    package func doubt(writtenBy user: UInt32) -> SystemError.Refusal? {
+    package func writeRefusal(for user: UInt32) -> SystemError.Refusal? {
         if kind != .file {
             let remedy = "choose another path"
             return SystemError.Refusal(
@@ -108,12 +108,13 @@ extension FileStatus {
         }
         // A program that uses the file under its other name may not expect it to change. Files stored next to it under
         // one name, such as SQLite's log, aren't found under the other.
-        return names > 1
-            ? SystemError.Refusal("has \(names) names (hard links)", "remove all but one, or choose another path") : nil
+        return linkCount > 1
+            ? SystemError.Refusal("has \(linkCount) names (hard links)", "remove all but one, or choose another path")
+            : nil
     }
 
     /// Whether this process's user can write to the file without affecting a file of another user.
-    package var isOwnFile: Bool { doubt(writtenBy: geteuid()) == nil }
+    package var isOwnFile: Bool { writeRefusal(for: geteuid()) == nil }
 
     /// Returns a name for `user` for use in messages.
     package static func name(ofUser user: UInt32) -> String {

@@ -5,7 +5,7 @@ import Glibc
 package enum FileSystem {
     /// Returns the status of the file at `path`, following links; `nil` if nothing exists there.
     package static func entry(at path: String) throws(SystemError) -> FileStatus? {
-        do throws(SystemError) { return try FileStatus(behind: path) } catch {
+        do throws(SystemError) { return try FileStatus(followingLinksAt: path) } catch {
             guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
             return nil
         }
@@ -22,7 +22,7 @@ package enum FileSystem {
         let mode =
             switch use {
             case .read: R_OK
-            case .write: (try? FileStatus(behind: path))?.kind == .directory ? W_OK | X_OK : R_OK | W_OK
+            case .write: (try? FileStatus(followingLinksAt: path))?.kind == .directory ? W_OK | X_OK : R_OK | W_OK
             case .execute: X_OK
             }
         guard unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS) != 0 else { return nil }
@@ -35,7 +35,9 @@ package enum FileSystem {
         var directory = parent(of: path)
         var closed: String?
         while true {
-            if (try? FileStatus(behind: directory)) == nil || !isAllowed(.execute, at: directory) { closed = directory }
+            if (try? FileStatus(followingLinksAt: directory)) == nil || !isAllowed(.execute, at: directory) {
+                closed = directory
+            }
             guard directory != "/", directory != "." else { return closed }
             directory = parent(of: directory)
         }
@@ -51,8 +53,8 @@ package enum FileSystem {
     package static func requireOwnFile(
         at path: String, for user: UInt32 = geteuid()
     ) throws(SystemError) {
-        guard let doubt = try FileStatus(at: path)?.doubt(writtenBy: user) else { return }
-        throw SystemError(refusing: path, because: doubt.withSubject(path))
+        guard let refusal = try FileStatus(at: path)?.writeRefusal(for: user) else { return }
+        throw SystemError(refusing: path, because: refusal.withSubject(path))
     }
 
     /// Whether two paths lead to the same existing file.
@@ -166,7 +168,7 @@ package enum FileSystem {
 
     /// Returns the offset of the first data at or after `offset`, skipping the unwritten ranges (holes) of a sparse
     /// file. Returns `nil` if only a hole follows, and `offset` if the file system doesn't report holes.
-    package static func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? {
+    package static func nextDataOffset(from offset: Int64, of path: String) throws(SystemError) -> Int64? {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         let next = lseek(descriptor.raw, off_t(offset), seekData)
         if next >= 0 { return Int64(next) }
@@ -244,7 +246,7 @@ package enum FileSystem {
     }
 
     private static func isSticky(_ directory: String) -> Bool {
-        (try? FileStatus(behind: directory))?.isSticky == true
+        (try? FileStatus(followingLinksAt: directory))?.isSticky == true
     }
 
     /// Synchronizes a file's contents to the disk.

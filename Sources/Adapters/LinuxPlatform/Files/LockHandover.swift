@@ -45,7 +45,7 @@ package enum LockHandover {
     }
 
     /// Removes and returns the kept descriptor of the file at `path`; `nil` if there is none.
-    static func take(_ path: String) -> CInt? {
+    static func takeDescriptor(forFileAt path: String) -> CInt? {
         guard let identity = (try? FileStatus(at: path))?.identity else { return nil }
         return state.withLock { state in
             guard let index = state.kept.firstIndex(where: { FileStatus(ofRaw: $0)?.identity == identity })

@@ -74,8 +74,8 @@ extension OwnedDescriptor {
         try FileSystem.requireOwnFile(at: path)
         let opened = try OwnedDescriptor(
             opening: path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: mode)
-        if let doubt = try FileStatus(of: opened).doubt(writtenBy: geteuid()) {
-            throw SystemError(refusing: path, because: doubt.withSubject(path))
+        if let refusal = try FileStatus(of: opened).writeRefusal(for: geteuid()) {
+            throw SystemError(refusing: path, because: refusal.withSubject(path))
         }
         self = opened
     }
@@ -107,7 +107,7 @@ extension OwnedDescriptor {
         }
         guard let end, let status = try FileStatus(at: end) else {
             // A link in /proc leads to an open file or pipe, which may have no path.
-            let status = try FileStatus(behind: path)
+            let status = try FileStatus(followingLinksAt: path)
             guard Self.isOpen(status) else { throw SystemError(call: "open \(path)", number: ENOENT) }
             try self.init(opening: path, found: status)
             return
@@ -136,13 +136,13 @@ extension OwnedDescriptor {
 
     /// Whether the file with this `status` is this process's standard output or standard error.
     package static func isHandedOver(_ status: FileStatus) -> Bool {
-        ["/dev/stdout", "/dev/stderr"].contains { (try? FileStatus(behind: $0))?.identity == status.identity }
+        ["/dev/stdout", "/dev/stderr"].contains { (try? FileStatus(followingLinksAt: $0))?.identity == status.identity }
     }
 
     /// Whether this process has the file with this `status` open.
     private static func isOpen(_ status: FileStatus) -> Bool {
         FileSystem.visibleNames(inDirectory: "/proc/self/fd")
-            .contains { (try? FileStatus(behind: "/proc/self/fd/\($0)"))?.identity == status.identity }
+            .contains { (try? FileStatus(followingLinksAt: "/proc/self/fd/\($0)"))?.identity == status.identity }
     }
 }
 

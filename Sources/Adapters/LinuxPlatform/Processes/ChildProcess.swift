@@ -54,7 +54,7 @@ package struct ChildProcess: Sendable {
     }
 
     /// Whether `/dev/null` exists. It is the standard input of every program.
-    package static var hasNullDevice: Bool { (try? FileStatus(behind: "/dev/null")) != nil }
+    package static var hasNullDevice: Bool { (try? FileStatus(followingLinksAt: "/dev/null")) != nil }
 
     /// Runs the program, and waits for its end on a dedicated thread. If the task is cancelled, the program is killed.
     ///
@@ -62,7 +62,7 @@ package struct ChildProcess: Sendable {
     package func run() async throws(SystemError) -> Outcome {
         let cancellation = try EventDescriptor()
         let result = await withTaskCancellationHandler {
-            await onThreadIfAny(named: "waypost-child") { () -> Result<Outcome, SystemError> in
+            await onThreadIfPossible(named: "waypost-child") { () -> Result<Outcome, SystemError> in
                 if let obstacle = arguments.first.flatMap({ Ending(ChildTable.remains(of: $0)) }) {
                     return .success(Outcome(ending: obstacle, standardOutput: [], standardError: []))
                 }
@@ -100,7 +100,7 @@ struct StartedProcess: ~Copyable {
     private let program: String
     private let processID: pid_t
     /// A pidfd, which becomes readable when the process has ended.
-    private let exit: OwnedDescriptor
+    private let exitDescriptor: OwnedDescriptor
     private let output: OwnedDescriptor
     private let errors: OwnedDescriptor
 
@@ -112,7 +112,8 @@ struct StartedProcess: ~Copyable {
         let processID: pid_t
         do throws(SystemError) {
             processID = try Self.spawn(
-                program, arguments, environment.map { "\($0.key)=\($0.value)" }, output: output.writingEnd.raw,
+                program, arguments: arguments, environment: environment.map { "\($0.key)=\($0.value)" },
+                output: output.writingEnd.raw,
                 errors: errors.writingEnd.raw)
         } catch {
             ChildTable.didEnd(nil)
@@ -121,7 +122,8 @@ struct StartedProcess: ~Copyable {
         ChildTable.didStart(processID)
         // The process hasn't been reaped, so its id can't have been reused even if it has ended.
         do {
-            exit = OwnedDescriptor(owning: try valueOrSystemError("watch \(program)") { clinux_pidfd_open(processID) })
+            exitDescriptor = OwnedDescriptor(
+                owning: try valueOrSystemError("watch \(program)") { clinux_pidfd_open(processID) })
         } catch {
             kill(-processID, SIGKILL)
             kill(processID, SIGKILL)
@@ -138,24 +140,29 @@ struct StartedProcess: ~Copyable {
     /// group.
     consuming func finish(_ rules: ChildProcess, cancellation: EventDescriptor) -> ChildProcess.Outcome {
         let deadline = ContinuousClock.now.advanced(by: rules.timeLimit)
-        var written: [UInt8] = []
-        var complaint: [UInt8] = []
+        var standardOutput: [UInt8] = []
+        var standardError: [UInt8] = []
         var isOutputOpen = true
         var areErrorsOpen = true
         var ended: ChildProcess.Ending?
         while ended == nil {
             var watched = [
-                pollfd(fd: exit.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: exitDescriptor.raw, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: cancellation.raw, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: isOutputOpen ? output.raw : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: areErrorsOpen ? errors.raw : -1, events: Int16(POLLIN), revents: 0),
             ]
             let left = ContinuousClock.now.duration(to: deadline)
             _ = unsafe poll(&watched, nfds_t(watched.count), wholeMilliseconds(left))
-            // Read before checking for the end, because output written before the end belongs to the result.
-            if isOutputOpen { isOutputOpen = Self.drain(output, into: &written, keepingLast: nil, rules.outputLimit) }
-            if areErrorsOpen { areErrorsOpen = Self.drain(errors, into: &complaint, keepingLast: 4096, .max) }
-            if written.count > rules.outputLimit {
+            // Read the output before checking whether the program has ended, because all output that was written
+            // before the end belongs to the result.
+            if isOutputOpen {
+                isOutputOpen = Self.drain(output, into: &standardOutput, keepingLast: nil, limit: rules.outputLimit)
+            }
+            if areErrorsOpen {
+                areErrorsOpen = Self.drain(errors, into: &standardError, keepingLast: 4096, limit: .max)
+            }
+            if standardOutput.count > rules.outputLimit {
                 ended = .tooMuchOutput
             } else if watched[0].revents != 0 {
                 break
@@ -186,27 +193,27 @@ struct StartedProcess: ~Copyable {
             ended = ChildProcess.Ending(remains) ?? ended
         }
         return ChildProcess.Outcome(
-            ending: ended ?? .exited(-1), standardOutput: Array(written.prefix(rules.outputLimit)),
-            standardError: complaint, remains: remains)
+            ending: ended ?? .exited(-1), standardOutput: Array(standardOutput.prefix(rules.outputLimit)),
+            standardError: standardError, remains: remains)
     }
 
     /// Signals the process, and the process group that it leads. Returns whether this user isn't allowed to signal the
     /// process.
     private borrowing func signal(_ number: CInt) -> Bool {
-        let isRefused = clinux_pidfd_send_signal(exit.raw, number) != 0 && errno == EPERM
+        let isRefused = clinux_pidfd_send_signal(exitDescriptor.raw, number) != 0 && errno == EPERM
         kill(-processID, number)
         return isRefused
     }
 
     private borrowing func hasEnded(within milliseconds: CInt) -> Bool {
-        var watched = pollfd(fd: exit.raw, events: Int16(POLLIN), revents: 0)
+        var watched = pollfd(fd: exitDescriptor.raw, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&watched, 1, milliseconds) > 0
     }
 
     /// Reads the output that has arrived. Stops after a fixed amount, so that a program that writes endlessly doesn't
     /// delay the checks. Returns `false` at the end of the stream.
     private static func drain(
-        _ descriptor: borrowing OwnedDescriptor, into bytes: inout [UInt8], keepingLast tail: Int?, _ limit: Int
+        _ descriptor: borrowing OwnedDescriptor, into bytes: inout [UInt8], keepingLast tail: Int?, limit: Int
     ) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         for _ in 0..<16 where bytes.count <= limit {
@@ -233,7 +240,7 @@ extension StartedProcess {
     /// Starts the program by posix_spawn(3). The program leads a new process group, with default signal handling and
     /// empty input.
     static func spawn(
-        _ program: String, _ arguments: [String], _ environment: [String], output: CInt, errors: CInt
+        _ program: String, arguments: [String], environment: [String], output: CInt, errors: CInt
     ) throws(SystemError) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)

@@ -4,10 +4,12 @@ import Glibc
 /// The children of this process: the programs that it started, and the processes that those programs left behind.
 ///
 /// A process that leaves its group and loses its parent is an orphan, and would be adopted by another process. After
-/// `allowAdoption`, this process adopts such orphans instead, and kills them when no program runs.
-/// It adopts only if all orphans come from its own programs and can be found. So it adopts none if it had children
-/// before its own start (from a script, before `exec`). Nor does it if there is no `/proc`, or if it is the first
-/// process of a container, which inherits all orphans.
+/// `allowAdoption`, this process adopts such orphans instead, and kills them when no program is running.
+///
+/// It adopts orphans only if all of them come from its own programs and can be found. So it adopts none in these cases:
+/// - It inherited children from a script that executed it (`exec`).
+/// - There is no `/proc`.
+/// - It is the first process of a container, which inherits all orphans.
 package enum ChildTable {
     private struct State {
         var mayAdopt = false
@@ -46,15 +48,15 @@ package enum ChildTable {
     private static let state = Locked(State())
 
     /// Whether this process adopts orphans. This is decided before the first program is started.
-    private static let adopts: Bool =
+    private static let adoptsOrphans: Bool =
         getpid() != 1 && findsChildren && Descendant.all.isEmpty && clinux_adopt_orphans() == 0
 
     /// Whether `/proc` shows the process ids of this process's own namespace. Children can be found only there, and in
     /// another namespace the same ids belong to other processes.
     private static let findsChildren = FileSystem.linkTarget(at: "/proc/self") == String(getpid())
 
-    /// Whether the processes that programs leave behind keep running, because without `/proc` this process can't find
-    /// them.
+    /// Whether this process can't find the processes that programs leave behind, because there is no `/proc`. They then
+    /// keep running.
     package static var cannotFindChildren: Bool { state.withLock { $0.mayAdopt } && !findsChildren }
 
     /// Allows this process to adopt orphans. Call it only in a process whose children are all started through this
@@ -64,7 +66,7 @@ package enum ChildTable {
     /// Records that a program is about to be started. Each call that doesn't throw must be followed by one call of
     /// `didEnd`.
     static func willStart() throws(SystemError) {
-        if state.withLock({ $0.mayAdopt }) { _ = adopts }
+        if state.withLock({ $0.mayAdopt }) { _ = adoptsOrphans }
         let isClosed = state.withLock { state in
             state.unreaped += 1
             state.generation += 1
@@ -107,7 +109,7 @@ package enum ChildTable {
     /// Records that a program hasn't ended although it was killed, or that this user isn't allowed to kill it
     /// (`isRefused`). Returns the processes that prevent the program's next start until they have ended.
     static func abandon(_ processID: pid_t, of program: String, isRefused: Bool) -> Remains {
-        let isSwept = !isRefused && state.withLock { $0.mayAdopt } && adopts
+        let isSwept = !isRefused && state.withLock { $0.mayAdopt } && adoptsOrphans
         if !isSwept { state.withLock { $0.survivors[processID] = program } }
         didEnd(processID)
         if isSwept { return endOrphans(of: program) }
@@ -136,7 +138,7 @@ package enum ChildTable {
     /// Returns the processes that couldn't be killed. They are recorded under `program`, which has just ended.
     static func endOrphans(of program: String) -> Remains {
         let mayAdopt = state.withLock { $0.mayAdopt }
-        guard mayAdopt, adopts else { return Remains() }
+        guard mayAdopt, adoptsOrphans else { return Remains() }
         guard let remains = endDescendants(while: { $0.unreaped == 0 && !$0.isClosed }) else { return Remains() }
         state.withLock { state in
             for processID in remains.refused { state.survivors[processID] = program }
@@ -175,7 +177,7 @@ package enum ChildTable {
             return state.generation > 0
         }
         let mayAdopt = state.withLock { $0.mayAdopt }
-        guard hasStarted, mayAdopt, adopts else { return }
+        guard hasStarted, mayAdopt, adoptsOrphans else { return }
         _ = endDescendants { _ in true }
     }
 

@@ -49,7 +49,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns the processes that have `target` open. `target` is the text of a link in `/proc/PID/fd`. Only root sees
     /// other users' processes.
-    static func all(having target: String) -> [HoldingProcess] {
+    static func all(withOpenFile target: String) -> [HoldingProcess] {
         processIDs.filter { process in
             FileSystem.visibleNames(inDirectory: "/proc/\(process)/fd").contains {
                 FileSystem.linkTarget(at: "/proc/\(process)/fd/\($0)") == target
@@ -58,7 +58,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns the only process of `user`; `nil` if that user has none or several.
-    static func only(of user: UInt32) -> HoldingProcess? {
+    static func soleProcess(of user: UInt32) -> HoldingProcess? {
         let all = processIDs.filter { (try? FileStatus(at: "/proc/\($0)"))?.owner == user }
         return all.count == 1 ? HoldingProcess(reading: all[0]) : nil
     }

@@ -4,7 +4,7 @@ import Glibc
 extension HoldingProcess {
     /// Returns the processes that have the device at `path` open. Links in `path` are resolved.
     package static func all(withDevice path: String) -> [HoldingProcess] {
-        FileSystem.resolved(path).map { all(having: $0) } ?? []
+        FileSystem.resolved(path).map { all(withOpenFile: $0) } ?? []
     }
 
     /// Returns the processes, other than this one, that have the device at `path` open.

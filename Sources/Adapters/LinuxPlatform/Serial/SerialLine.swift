@@ -23,9 +23,9 @@ package final class SerialLine: Sendable {
         guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(baudRate) }
         let descriptor = try Self.open(path)
         guard isatty(descriptor.raw) == 1 else { throw .notASerialPort }
-        try Self.lock(descriptor.raw, path)
+        try Self.lock(descriptor: descriptor.raw, path: path)
         do throws(SerialLineError) {
-            try Self.configure(descriptor.raw, speed)
+            try Self.configure(descriptor: descriptor.raw, speed: speed)
             // tcsetattr reports success even if it applied only some of the settings. So the rate is read back.
             guard Self.speed(of: descriptor.raw) == speed else { throw .baudRateRejected(baudRate) }
         } catch {
@@ -70,40 +70,40 @@ package final class SerialLine: Sendable {
 
     /// Acquires two locks. `flock` keeps out programs that also use `flock`, and a second attempt by this program.
     /// `TIOCEXCL` keeps out all other programs.
-    private static func lock(_ raw: CInt, _ path: String) throws(SerialLineError) {
-        guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
+    private static func lock(descriptor: CInt, path: String) throws(SerialLineError) {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
         }
         // TIOCEXCL doesn't keep root out, and a killed program may have left the mark behind. So the port counts as
         // busy only if another process really has it open.
-        if clinux_is_exclusive(raw) == 1 {
+        if clinux_is_exclusive(descriptor) == 1 {
             let others = HoldingProcess.others(withDevice: path)
             guard others.isEmpty else { throw .busy(path: path, holders: others) }
         }
-        clinux_set_exclusive(raw)
+        clinux_set_exclusive(descriptor)
     }
 
-    private static func configure(_ raw: CInt, _ speed: speed_t) throws(SerialLineError) {
+    private static func configure(descriptor: CInt, speed: speed_t) throws(SerialLineError) {
         do throws(SystemError) {
             var settings = termios()
-            try valueOrSystemError("settings cannot be read") { unsafe tcgetattr(raw, &settings) }
+            try valueOrSystemError("settings cannot be read") { unsafe tcgetattr(descriptor, &settings) }
             unsafe cfmakeraw(&settings)  // also makes `read` return as soon as one byte has arrived
             settings.c_iflag &= ~tcflag_t(IXOFF | IXANY | INPCK)
             settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
             settings.c_cflag &= ~(tcflag_t(CSTOPB | HUPCL) | tcflag_t(CRTSCTS))
             unsafe cfsetispeed(&settings, speed)
             unsafe cfsetospeed(&settings, speed)
-            try valueOrSystemError("cannot be set up") { unsafe tcsetattr(raw, TCSANOW, &settings) }
+            try valueOrSystemError("cannot be set up") { unsafe tcsetattr(descriptor, TCSANOW, &settings) }
             // Bytes received at the previous baud rate are noise.
-            try valueOrSystemError("cannot be flushed") { tcflush(raw, TCIFLUSH) }
+            try valueOrSystemError("cannot be flushed") { tcflush(descriptor, TCIFLUSH) }
         } catch {
             throw .system(error)
         }
     }
 
-    private static func speed(of raw: CInt) -> speed_t? {
+    private static func speed(of descriptor: CInt) -> speed_t? {
         var settings = termios()
-        return unsafe tcgetattr(raw, &settings) == 0 ? unsafe cfgetispeed(&settings) : nil
+        return unsafe tcgetattr(descriptor, &settings) == 0 ? unsafe cfgetispeed(&settings) : nil
     }
 }
 

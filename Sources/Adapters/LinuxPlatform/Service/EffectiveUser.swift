@@ -7,7 +7,7 @@ package enum EffectiveUser {
 
     /// Returns the user who should own a new file at `path`: the owner of its directory. Returns this user if the
     /// directory is missing, or is sticky like `/tmp`.
-    package static func expected(at path: String) -> UInt32 {
+    package static func expectedOwner(ofFileAt path: String) -> UInt32 {
         guard let directory = directory(of: path), !directory.isSticky else { return geteuid() }
         return directory.owner
     }

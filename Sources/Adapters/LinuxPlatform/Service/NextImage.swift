@@ -27,11 +27,11 @@ package struct NextImage: Sendable {
             let file = OwnedDescriptor(
                 owning: try valueOrSystemError("memfd_create") { unsafe clinux_memory_file("waypost-handover") })
             try file.writeAll(message.span)
-            return execute(path, handing: file)
+            return execute(path, passing: file)
         } catch { return error }
     }
 
-    private func execute(_ path: String, handing file: borrowing OwnedDescriptor) -> SystemError {
+    private func execute(_ path: String, passing file: borrowing OwnedDescriptor) -> SystemError {
         let descriptors = [file.raw] + LockHandover.descriptors
         let numbers = descriptors.map(String.init).joined(separator: ",")
         var variables = ProcessEnvironment.variables
@@ -47,7 +47,7 @@ package struct NextImage: Sendable {
     }
 
     /// The message from the previous image; `nil` if there was no previous image.
-    package static var received: [UInt8]? { inbox.withLock { $0 } }
+    package static var receivedMessage: [UInt8]? { inbox.withLock { $0 } }
     private static let inbox = Locked<[UInt8]?>(nil)
 
     /// Receives the message and the locks of the previous image. `ProcessStart` calls this while there is only one
@@ -58,7 +58,7 @@ package struct NextImage: Sendable {
         guard let numbers = descriptors(namedBy: text, in: getpid()), let first = numbers.first,
             first > STDERR_FILENO, let status = FileStatus(ofRaw: first),
             // A file in memory has no name, so its number of hard links is zero.
-            status.kind == .file, status.owner == geteuid(), status.names == 0, status.bytes <= limit,
+            status.kind == .file, status.owner == geteuid(), status.linkCount == 0, status.bytes <= limit,
             lseek(first, 0, SEEK_SET) == 0
         else { return }
         LockHandover.inherit(Array(numbers.dropFirst()))

@@ -11,19 +11,19 @@ package enum ProcessStart {
     ///
     /// If the process can't work at all, ends it with a one-line message.
     package static func prepare() {
-        holdHangup()
+        blockHangup()
         _ = executable
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { executeAgain() }
         NextImage.receive()
         signal(SIGCHLD, SIG_DFL)  // if a parent ignored it, the exit statuses of programs would be lost
-        StartNeeds.require()
+        StartRequirements.require()
         ChildTable.allowAdoption()
     }
 
     /// Blocks SIGHUP, the request to reload. Otherwise a SIGHUP that arrives early would end the process. A blocked one
     /// stays pending until `runService` waits for it. The signal also stays blocked when the program is executed again.
-    static func holdHangup() {
+    static func blockHangup() {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe sigaddset(&signals, SIGHUP)
@@ -129,7 +129,7 @@ package struct UnwantedVariable: Sendable {
 /// can't be created, the runtime waits for that thread forever. So everything is requested once at the start, when a
 /// shortage can be reported. Memory is requested only if the process has its own limit; usually there is none, or only
 /// that of a control group.
-enum StartNeeds {
+enum StartRequirements {
     /// The number of descriptors that a service needs, with some to spare.
     private static let descriptors = 64
     /// The number of threads that a service needs, with some to spare. Each thread has its own stack.
@@ -141,15 +141,15 @@ enum StartNeeds {
 
     /// Returns the number of bytes that a process needs in addition to its code, if each thread's stack takes `stack`
     /// bytes.
-    static func bytes(stack: Int) -> Int { heap + threads * stack }
+    static func requiredBytes(stack: Int) -> Int { heap + threads * stack }
 
     /// Ends the process with status 69 and a one-line message if a limit is too low.
     static func require() {
         if FileSystem.linkTarget(at: "/proc/self") == nil {
-            LastLine.end("/proc is missing, and Swift's runtime needs it; mount it (mount -t proc proc /proc)")
+            FatalExit.exit("/proc is missing, and Swift's runtime needs it; mount it (mount -t proc proc /proc)")
         }
         if clinux_descriptor_limit() < descriptors {
-            LastLine.end(
+            FatalExit.exit(
                 "too few open files are allowed: at least \(descriptors) are needed; raise the limit (ulimit -n, "
                     + "LimitNOFILE=)")
         }
@@ -161,15 +161,15 @@ enum StartNeeds {
         var reason: CInt = 0
         let started = Int(unsafe clinux_startable_threads(CInt(threads), &reason))
         if started == threads { return }
-        LastLine.end(
-            threadComplaint(
+        FatalExit.exit(
+            threadShortageMessage(
                 started: started, reason: reason, processLimit: clinux_process_limit(),
                 stack: clinux_default_stack_size()))
     }
 
     /// Returns the message for a lack of threads. It names two possible causes, because the system reports EAGAIN both
     /// for a limit on processes and for a stack without memory. A negative `processLimit` means no limit.
-    static func threadComplaint(
+    static func threadShortageMessage(
         started: Int, reason: CInt = EAGAIN, processLimit: Int, stack: Int
     ) -> String {
         if reason == EPERM {
@@ -193,10 +193,10 @@ enum StartNeeds {
         guard clinux_memory_is_limited() == 1 else { return }
         // A separate arena for each thread would reserve at least 64 MiB of address space.
         clinux_use_one_arena()
-        let need = bytes(stack: clinux_default_stack_size())
+        let need = requiredBytes(stack: clinux_default_stack_size())
         guard clinux_can_map(need) == 0 else { return }
         let megabytes = (need + (1 << 20) - 1) >> 20
-        LastLine.end(
+        FatalExit.exit(
             "not enough memory: \(megabytes) MiB must be available within the limits of address space and data; raise them "
                 + "(ulimit -v and -d, LimitAS= and LimitDATA=) or remove them")
     }

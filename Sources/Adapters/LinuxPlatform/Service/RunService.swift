@@ -26,7 +26,7 @@ package final class ReloadRequests: Sendable {
     }
 
     /// Clears the pending request. Returns whether there was one.
-    package func take() -> Bool { isPending.withLock { exchange(&$0, with: false) } }
+    package func takeRequest() -> Bool { isPending.withLock { exchange(&$0, with: false) } }
 }
 
 /// Runs `service` while the main thread waits for SIGTERM, SIGINT and SIGHUP. SIGHUP means that the terminal has gone;
@@ -58,7 +58,9 @@ package func runService(
         await StandardError.finish()
         // If there is no room for another thread, use this one. Blocking it does no harm, because nothing needs the
         // pool any longer.
-        if case .failure = await onThreadIfAny(named: "last-children", { ChildTable.endAll() }) { ChildTable.endAll() }
+        if case .failure = await onThreadIfPossible(named: "last-children", { ChildTable.endAll() }) {
+            ChildTable.endAll()
+        }
         switch ending {
         case .exit(let status): exit(status)
         case .interrupted: exit(128 + interruption.withLock { $0 })
@@ -68,8 +70,8 @@ package func runService(
         }
     }
     var first: CInt = 0
-    var isObeyed = false
-    while !isObeyed {
+    var isStopRequested = false
+    while !isStopRequested {
         unsafe sigwait(&signals, &first)
         if let image = next.withLock({ $0 }) {
             if first != wakingSignal { kill(getpid(), first) }
@@ -79,7 +81,7 @@ package func runService(
         case SIGCHLD: ChildTable.reapOrphans()
         case wakingSignal: break
         case SIGHUP where reloads != nil && (!hadTerminal || hasTerminal): reloads?.request()
-        default: isObeyed = true
+        default: isStopRequested = true
         }
     }
     interruption.withLock { [first] in $0 = first }
@@ -113,9 +115,9 @@ private let wakingSignal = SIGURG
 /// Executes `image` on the main thread, the only one that accepts signals. Signals that arrive from now on stay pending
 /// until the next image receives them. A pending request to reload is passed on as SIGHUP.
 private func execute(_ image: NextImage, passing reloads: ReloadRequests?) -> Never {
-    if reloads?.take() == true { kill(getpid(), SIGHUP) }
+    if reloads?.takeRequest() == true { kill(getpid(), SIGHUP) }
     ChildTable.reapAll()
-    LastLine.end("\(image.execute()); the service manager starts the service again", status: 1)
+    FatalExit.exit("\(image.execute()); the service manager starts the service again", status: 1)
 }
 
 /// Waits until the shutdown ends the process. Ends the process itself at another signal or at the time limit. Calls
@@ -171,11 +173,11 @@ extension timespec {
     }
 }
 
-/// The last message of a process that can't do its work.
-enum LastLine {
+/// The exit of a process that can't do its work, with a last message.
+enum FatalExit {
     /// Writes a one-line message and ends the process, by default with status 69 (service unavailable). Updates that
     /// the outbox has stored aren't lost.
-    static func end(_ message: String, status: CInt = 69) -> Never {
+    static func exit(_ message: String, status: CInt = 69) -> Never {
         let line = Array("waypost: \(message)\n".utf8)
         _ = unsafe write(STDERR_FILENO, line, line.count)
         ChildTable.endAll()

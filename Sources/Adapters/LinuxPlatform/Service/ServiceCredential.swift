@@ -4,16 +4,16 @@ package enum ServiceCredential {
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidName
         /// The service manager passed no credentials at all to this process.
-        case noneGiven
-        case notGiven
+        case noCredentials
+        case noSuchCredential
 
         package var description: String {
             switch self {
             case .invalidName: "isn't a valid credential name; write the name in the unit, without a directory"
-            case .noneGiven:
+            case .noCredentials:
                 "is missing: systemd has passed no credentials to this process; list the credential in the unit (LoadCredential), "
                     + "or outside the service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service"
-            case .notGiven:
+            case .noSuchCredential:
                 "is missing: systemd hasn't passed it; list the credential in the unit (LoadCredential or LoadCredentialEncrypted)"
             }
         }
@@ -27,11 +27,11 @@ package enum ServiceCredential {
     /// Returns the path of the file that contains the credential `name`. `environment` is that of this process.
     package static func path(of name: String, in environment: [String: String]) throws(Problem) -> String {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { throw .invalidName }
-        guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else { throw .noneGiven }
+        guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else { throw .noCredentials }
         let path = directory + "/" + name
         // The unit sets a missing credential to a single line feed, because otherwise systemd 254 and newer log that it
         // is missing at each start.
-        guard let status = try? FileStatus(behind: path), status.bytes != 1 else { throw .notGiven }
+        guard let status = try? FileStatus(followingLinksAt: path), status.bytes != 1 else { throw .noSuchCredential }
         return path
     }
 }

@@ -17,8 +17,8 @@ package final class ListeningSocket: Sendable {
         do {
             let socket = try Self.makeSocket(family: target.family)
             if case .unix(let path) = address {
-                try Self.require(path)
-                Self.removeAbandoned(path, target)
+                try Self.requireUsablePath(path)
+                Self.removeAbandoned(path, at: target)
             }
             try valueOrSystemError("bind") { unsafe target.withPointer { unsafe bind(socket.raw, $0, $1) } }
             // If the queue is full, a new client tries again only after a second. So the queue has room for 1024
@@ -61,7 +61,7 @@ package final class ListeningSocket: Sendable {
         // The file is removed only if no process listens, because another process may have created its own socket at
         // the path.
         if wasOpen, case .unix(let path) = address, let target = address.socketAddress {
-            Self.removeAbandoned(path, target)
+            Self.removeAbandoned(path, at: target)
         }
     }
 
@@ -69,7 +69,7 @@ package final class ListeningSocket: Sendable {
     /// directories must be trusted.
     ///
     /// - Throws: a refusal if `user` may not create the socket.
-    package static func require(_ path: String, for user: UInt32 = geteuid()) throws(SystemError) {
+    package static func requireUsablePath(_ path: String, for user: UInt32 = geteuid()) throws(SystemError) {
         try DirectoryTrust.require(FileSystem.parent(of: path), .sticky, for: user)
         guard let status = try FileStatus(at: path) else { return }
         guard status.kind == .socket else {
@@ -89,7 +89,7 @@ package final class ListeningSocket: Sendable {
     }
 
     /// Removes the Unix socket at `path` if it belongs to this user and no process listens on it.
-    private static func removeAbandoned(_ path: String, _ target: SocketAddress) {
+    private static func removeAbandoned(_ path: String, at target: SocketAddress) {
         guard let status = try? FileStatus(at: path), status.kind == .socket, status.owner == geteuid(),
             isAbandoned(target)
         else { return }
@@ -190,12 +190,12 @@ enum Listener: Sendable, Hashable {
     init?(on address: LocalAddress) {
         switch address {
         case .loopback(_, let port): self.init(onPort: port)
-        case .unix: self.init(behind: address)
+        case .unix: self.init(connectedTo: address)
         }
     }
 
     /// Connects to `address`, and asks the kernel which process is at the other end.
-    private init?(behind address: LocalAddress) {
+    private init?(connectedTo address: LocalAddress) {
         // The fields of `struct ucred`, which the Glibc module doesn't export: process, user, group.
         var credentials: [CInt] = [0, 0, 0]
         var size = socklen_t(MemoryLayout<CInt>.stride * credentials.count)
@@ -211,9 +211,9 @@ enum Listener: Sendable, Hashable {
     private init?(onPort port: UInt16) {
         guard let socket = ["/proc/net/tcp", "/proc/net/tcp6"].lazy.compactMap({ Self.socket(on: port, in: $0) }).first
         else { return nil }
-        let processes = HoldingProcess.all(having: "socket:[\(socket.inode)]")
+        let processes = HoldingProcess.all(withOpenFile: "socket:[\(socket.inode)]")
         // A server's worker processes share their parent's socket, so the main process of a unit is preferred.
-        let process = processes.first { $0.isUnit } ?? processes.first ?? HoldingProcess.only(of: socket.user)
+        let process = processes.first { $0.isUnit } ?? processes.first ?? HoldingProcess.soleProcess(of: socket.user)
         self = process.map(Self.process) ?? .user(socket.user)
     }
 

@@ -39,7 +39,7 @@ package struct NetworkWatch: Sendable {
         do throws(SystemError) {
             while true {
                 guard case .ready = try poll(raw, within: nil, unless: stop) else { return nil }
-                if try receive(into: &buffer, &routes) { onNewRoute() }
+                if try receive(into: &buffer, routes: &routes) { onNewRoute() }
             }
         } catch {
             return error
@@ -48,7 +48,7 @@ package struct NetworkWatch: Sendable {
 
     /// Receives a datagram. Returns whether it announces a new route. Also returns `true` if the kernel has dropped
     /// announcements, because one of them may have announced a new route.
-    private func receive(into buffer: inout [UInt8], _ routes: inout NetworkRoutes) throws(SystemError) -> Bool {
+    private func receive(into buffer: inout [UInt8], routes: inout NetworkRoutes) throws(SystemError) -> Bool {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
         if count > 0 { return routes.record(buffer.span.extracting(first: count)) }
         if count == 0 { throw SystemError(call: "read network changes", number: EPIPE) }
@@ -79,9 +79,9 @@ enum NetworkAnnouncement: Sendable, Hashable {
     private static let siteScope = UInt8(RT_SCOPE_SITE.rawValue)
     /// The flags `IFA_F_TENTATIVE` and `IFA_F_DADFAILED`. They mean that the address may belong, or does belong, to
     /// another machine.
-    private static let unusable: UInt8 = 0x40 | 0x08
+    private static let unusableFlags: UInt8 = 0x40 | 0x08
     /// The flags that are both set while a link works: `IFF_UP` and `IFF_RUNNING`.
-    private static let working: UInt32 = 0x1 | 0x40
+    private static let workingFlags: UInt32 = 0x1 | 0x40
     /// The maximum length of an address in bytes, which is that of an IPv6 address.
     private static let maximumAddressLength = 16
 
@@ -90,10 +90,12 @@ enum NetworkAnnouncement: Sendable, Hashable {
         var announcements: [NetworkAnnouncement] = []
         var start = 0
         while start + headerLength <= datagram.count {
-            let length = Int(word(datagram, at: start))
+            let length = Int(uint32(datagram, at: start))
             guard length >= headerLength, start + length <= datagram.count else { break }
             let body = datagram.extracting((start + headerLength)..<(start + length))
-            if let announcement = Self(type: half(datagram, at: start + 4), body) { announcements.append(announcement) }
+            if let announcement = Self(type: uint16(datagram, at: start + 4), body) {
+                announcements.append(announcement)
+            }
             start += (length + 3) & ~3
         }
         return announcements
@@ -102,7 +104,7 @@ enum NetworkAnnouncement: Sendable, Hashable {
     private init?(type: Int, _ body: Span<UInt8>) {
         switch type {
         case Int(RTM_NEWADDR):
-            guard let route = Self.addressRoute(from: body), body[2] & Self.unusable == 0 else { return nil }
+            guard let route = Self.addressRoute(from: body), body[2] & Self.unusableFlags == 0 else { return nil }
             self = .gained(route)
         case Int(RTM_DELADDR):
             guard let route = Self.addressRoute(from: body) else { return nil }
@@ -117,8 +119,8 @@ enum NetworkAnnouncement: Sendable, Hashable {
             // The fields of `struct ifinfomsg`, with lengths in bytes: family, padding, type (2), index (4), flags (4),
             // change (4).
             guard body.count >= 16 else { return nil }
-            let isWorking = Self.word(body, at: 8) & Self.working == Self.working
-            let interface = Self.word(body, at: 4)
+            let isWorking = Self.uint32(body, at: 8) & Self.workingFlags == Self.workingFlags
+            let interface = Self.uint32(body, at: 4)
             self =
                 type == Int(RTM_NEWLINK) && isWorking ? .linkUp(interface: interface) : .linkDown(interface: interface)
         default: return nil
@@ -131,7 +133,7 @@ enum NetworkAnnouncement: Sendable, Hashable {
         guard body.count >= 8, body[3] == widestScope || body[3] == siteScope else { return nil }
         // On a point-to-point link, `IFA_ADDRESS` is the address of the other end.
         let own = attribute(Int(IFA_LOCAL), of: body, from: 8) ?? attribute(Int(IFA_ADDRESS), of: body, from: 8)
-        return NetworkRoute(kind: .address, interface: word(body, at: 4), address: own ?? [])
+        return NetworkRoute(kind: .address, interface: uint32(body, at: 4), address: own ?? [])
     }
 
     /// Reads the route from a `struct rtmsg`: family, destination length, source length, service, table, protocol,
@@ -142,7 +144,7 @@ enum NetworkAnnouncement: Sendable, Hashable {
         let interface = attribute(Int(RTA_OIF.rawValue), of: body, from: 12) ?? []
         let gateway = attribute(Int(RTA_GATEWAY.rawValue), of: body, from: 12)
         return NetworkRoute(
-            kind: .route, interface: interface.count == 4 ? word(interface.span, at: 0) : 0, address: gateway ?? [])
+            kind: .route, interface: interface.count == 4 ? uint32(interface.span, at: 0) : 0, address: gateway ?? [])
     }
 
     /// Returns the value of the attribute `type`; `nil` if there is none. Each attribute is a `struct rtattr`: length
@@ -150,9 +152,9 @@ enum NetworkAnnouncement: Sendable, Hashable {
     private static func attribute(_ type: Int, of body: Span<UInt8>, from first: Int) -> [UInt8]? {
         var start = first
         while start + 4 <= body.count {
-            let length = half(body, at: start)
+            let length = uint16(body, at: start)
             guard length >= 4, start + length <= body.count else { return nil }
-            if half(body, at: start + 2) == type {
+            if uint16(body, at: start + 2) == type {
                 return (4..<length).prefix(maximumAddressLength).map { body[start + $0] }
             }
             start += (length + 3) & ~3
@@ -160,11 +162,11 @@ enum NetworkAnnouncement: Sendable, Hashable {
         return nil
     }
 
-    private static func half(_ bytes: Span<UInt8>, at start: Int) -> Int {
+    private static func uint16(_ bytes: Span<UInt8>, at start: Int) -> Int {
         Int(bytes[start]) | Int(bytes[start + 1]) << 8
     }
 
-    private static func word(_ bytes: Span<UInt8>, at start: Int) -> UInt32 {
+    private static func uint32(_ bytes: Span<UInt8>, at start: Int) -> UInt32 {
         (0..<4).reduce(0) { $0 | UInt32(bytes[start + $1]) << UInt32($1 * 8) }
     }
 }
@@ -181,7 +183,7 @@ enum NetworkAnnouncement: Sendable, Hashable {
 struct NetworkRoutes: Sendable, Hashable {
     private static let capacity = 64
 
-    private var known: Set<NetworkRoute> = []
+    private var knownRoutes: Set<NetworkRoute> = []
     private var downLinks: Set<UInt32> = []
 
     /// Records the announcements in `datagram`. Returns whether one of them announces a new route.
@@ -189,9 +191,9 @@ struct NetworkRoutes: Sendable, Hashable {
         var hasNew = false
         for announcement in NetworkAnnouncement.all(in: datagram) {
             switch announcement {
-            case .gained(let route): if gain(route) { hasNew = true }
+            case .gained(let route): if insert(route) { hasNew = true }
             case .lost(let route):
-                known.remove(route)
+                knownRoutes.remove(route)
                 if route.kind == .address { forget { $0.kind == .route && $0.interface == route.interface } }
             case .linkDown(let interface):
                 forget { $0.interface == interface }
@@ -204,16 +206,16 @@ struct NetworkRoutes: Sendable, Hashable {
     }
 
     /// Forgets all routes. Call it after announcements have been missed.
-    mutating func forgetAll() { known = [] }
+    mutating func forgetAll() { knownRoutes = [] }
 
-    private mutating func gain(_ route: NetworkRoute) -> Bool {
-        if known.contains(route) { return false }
-        if known.count == Self.capacity { forgetAll() }
-        known.insert(route)
+    private mutating func insert(_ route: NetworkRoute) -> Bool {
+        if knownRoutes.contains(route) { return false }
+        if knownRoutes.count == Self.capacity { forgetAll() }
+        knownRoutes.insert(route)
         return true
     }
 
-    private mutating func forget(_ isGone: (NetworkRoute) -> Bool) { known = known.filter { !isGone($0) } }
+    private mutating func forget(_ isGone: (NetworkRoute) -> Bool) { knownRoutes = knownRoutes.filter { !isGone($0) } }
 }
 
 /// A route out of this machine. It is an address that is valid beyond its own link, or a default route.

@@ -9,25 +9,25 @@ package enum StandardError {
     private static let output = try? BackgroundOutput(named: "stderr", output: writeAll)
     /// Whether the last line on the terminal was written by `draw`, so that the next output replaces it.
     private static let hasDrawn = Locked(false)
-    private static let clearing = Array("\r\u{1B}[2K".utf8)
+    private static let clearLineSequence = Array("\r\u{1B}[2K".utf8)
 
     /// Queues `bytes` for writing. `notice` returns the line that is written in place of dropped output.
     package static func write(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = notice(ofDropped:)) {
-        put(bytes, notice: notice, isDrawn: false)
+        enqueue(bytes, notice: notice, isDrawn: false)
     }
 
     /// Draws a line on the terminal, without a line break. The next output replaces the line, and an empty line clears
     /// it. Does nothing if standard error isn't a terminal.
     package static func draw(_ bytes: [UInt8]) {
         guard isTerminal else { return }
-        put(bytes, notice: notice(ofDropped:), isDrawn: !bytes.isEmpty)
+        enqueue(bytes, notice: notice(ofDropped:), isDrawn: !bytes.isEmpty)
         flush(within: .seconds(1))
     }
 
     /// Queues one output at a time. Otherwise a line from another thread could be appended to a drawn line.
-    private static func put(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice, isDrawn: Bool) {
+    private static func enqueue(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice, isDrawn: Bool) {
         hasDrawn.withLock { hasDrawn in
-            let bytes = exchange(&hasDrawn, with: isDrawn) ? clearing + bytes : bytes
+            let bytes = exchange(&hasDrawn, with: isDrawn) ? clearLineSequence + bytes : bytes
             if let output { output.write(bytes, notice: notice) } else { writeAll(bytes) }
         }
     }
@@ -47,7 +47,9 @@ package enum StandardError {
     /// Writes the remaining output before the process ends. Stops waiting if the reader hangs.
     package static func finish() async {
         let limit = Duration.milliseconds(250)
-        if case .failure = await onThreadIfAny(named: "last-words", { flush(within: limit) }) { flush(within: limit) }
+        if case .failure = await onThreadIfPossible(named: "last-words", { flush(within: limit) }) {
+            flush(within: limit)
+        }
     }
 
     /// Blocks until all output has been written, or until `limit` has passed.
@@ -95,9 +97,9 @@ package final class BackgroundOutput: Sendable {
     private static let capacity = 64 * 1024
 
     private struct State {
-        var waiting: [UInt8] = []
-        /// The number of writes that were dropped after the bytes in `waiting` were queued.
-        var dropped = 0
+        var queue: [UInt8] = []
+        /// The number of writes that were dropped after the bytes in `queue` were queued.
+        var droppedCount = 0
         var notice: Notice?
         var isWriting = false
         var isStopped = false
@@ -106,18 +108,18 @@ package final class BackgroundOutput: Sendable {
     }
 
     private let state = Locked(State())
-    private let wake: EventDescriptor
+    private let wakeEvent: EventDescriptor
 
     /// Starts the thread. `output` must write all the bytes that it is given, and may block for any length of time.
     package init(named name: String, output: @escaping @Sendable ([UInt8]) -> Void) throws(SystemError) {
-        wake = try EventDescriptor()
-        try startThreadIfAny(named: name) { [state, wake] in
+        wakeEvent = try EventDescriptor()
+        try startThreadIfPossible(named: name) { [state, wakeEvent] in
             while true {
-                wake.wait()
-                wake.clear()
-                while let (bytes, dropped, notice) = Self.next(state) {
+                wakeEvent.wait()
+                wakeEvent.clear()
+                while let (bytes, droppedCount, notice) = Self.takeQueue(of: state) {
                     if !bytes.isEmpty { output(bytes) }
-                    if dropped > 0, let notice { output(notice(dropped)) }
+                    if droppedCount > 0, let notice { output(notice(droppedCount)) }
                 }
                 if state.withLock({ $0.isStopped }) { return }
             }
@@ -126,28 +128,28 @@ package final class BackgroundOutput: Sendable {
 
     deinit {
         state.withLock { $0.isStopped = true }
-        wake.signal()
+        wakeEvent.signal()
     }
 
     /// Queues `bytes` after all earlier output. If they are dropped, `notice` later returns the line that reports it.
     package func write(_ bytes: [UInt8], notice: @escaping Notice) {
         state.withLock { state in
-            let hasRoom = state.waiting.isEmpty || state.waiting.count + bytes.count <= Self.capacity
-            if hasRoom, state.dropped == 0 {
-                state.waiting += bytes
+            let hasRoom = state.queue.isEmpty || state.queue.count + bytes.count <= Self.capacity
+            if hasRoom, state.droppedCount == 0 {
+                state.queue += bytes
             } else {
-                state.dropped += 1
+                state.droppedCount += 1
                 state.notice = notice
             }
         }
-        wake.signal()
+        wakeEvent.signal()
     }
 
     /// Blocks until all output has been written, or until `limit` has passed.
     package func flush(within limit: Duration) {
         guard let done = try? EventDescriptor() else { return }
         let isIdle = state.withLock { state in
-            let isIdle = state.waiting.isEmpty && state.dropped == 0 && !state.isWriting
+            let isIdle = state.queue.isEmpty && state.droppedCount == 0 && !state.isWriting
             if !isIdle { state.flushes.append(done) }
             return isIdle
         }
@@ -158,15 +160,15 @@ package final class BackgroundOutput: Sendable {
 
     /// Returns the queued bytes and the number of dropped writes, and empties the queue. Returns `nil` if there is
     /// nothing to write.
-    private static func next(_ state: Locked<State>) -> (bytes: [UInt8], dropped: Int, notice: Notice?)? {
+    private static func takeQueue(of state: Locked<State>) -> (bytes: [UInt8], droppedCount: Int, notice: Notice?)? {
         state.withLock { state in
             defer {
-                state.waiting = []
-                state.dropped = 0
+                state.queue = []
+                state.droppedCount = 0
                 state.notice = nil
             }
-            state.isWriting = !state.waiting.isEmpty || state.dropped > 0
-            if state.isWriting { return (state.waiting, state.dropped, state.notice) }
+            state.isWriting = !state.queue.isEmpty || state.droppedCount > 0
+            if state.isWriting { return (state.queue, state.droppedCount, state.notice) }
             for flush in state.flushes { flush.signal() }
             state.flushes = []
             return nil

@@ -24,10 +24,10 @@ package enum StandardOutput {
         }
     }
 
-    /// Writes `own`, `text` and a line feed. Control characters are removed from `text`, which may come from elsewhere,
-    /// but not from `own`, which this program has made.
-    package static func write(_ own: String = "", line text: String) throws(SystemError) {
-        try write(Array((own + text.printableLines + "\n").utf8))
+    /// Writes `trustedText`, `text` and a line feed. Control characters are removed from `text`, which may come from
+    /// elsewhere, but not from `trustedText`, which this program has made.
+    package static func write(_ trustedText: String = "", line text: String) throws(SystemError) {
+        try write(Array((trustedText + text.printableLines + "\n").utf8))
     }
 
     package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }

@@ -17,10 +17,10 @@ package struct TerminalScreen: ~Copyable {
         case end
     }
 
-    private static let suspension = UInt8(0x1A)  // Control-Z
+    private static let suspendKey = UInt8(0x1A)  // Control-Z
     // Switches to the alternate screen, hides the cursor, and cuts long lines instead of wrapping them.
-    private static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
-    private static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    private static let enterSequence = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
+    private static let leaveSequence = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
     private let settingsBefore: termios
 
@@ -28,11 +28,11 @@ package struct TerminalScreen: ~Copyable {
     package init() throws(SystemError) {
         var settings = termios()
         try valueOrSystemError("the terminal's settings cannot be read") { unsafe tcgetattr(STDIN_FILENO, &settings) }
-        try Self.enter(settings)
+        try Self.enter(from: settings)
         settingsBefore = settings  // last, so that deinit runs only if the terminal has been taken over
     }
 
-    deinit { Self.leave(settingsBefore) }
+    deinit { Self.leave(restoring: settingsBefore) }
 
     /// Whether standard input and standard output are both a terminal.
     package static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
@@ -56,7 +56,7 @@ package struct TerminalScreen: ~Copyable {
 
     /// Waits for a key. Returns `nil` if no key is pressed within `timeout`. After a key press, the caller should draw
     /// the screen again, because Control-Z may have cleared it.
-    package func key(within timeout: Duration, unless stop: EventDescriptor) throws(SystemError) -> Key? {
+    package func nextKey(within timeout: Duration, unless stop: EventDescriptor) throws(SystemError) -> Key? {
         switch try poll(STDIN_FILENO, within: timeout, unless: stop) {
         case .stopped: return .end
         case .timedOut: return nil
@@ -65,14 +65,14 @@ package struct TerminalScreen: ~Copyable {
         var byte = UInt8(0)
         let count = try valueOrSystemError("read from the terminal") { unsafe read(STDIN_FILENO, &byte, 1) }
         guard count == 1 else { return .end }
-        if byte == Self.suspension { try suspend() }
+        if byte == Self.suspendKey { try suspend() }
         return .character(byte)
     }
 
     /// Gives the terminal back to the shell, and suspends this program. Takes the terminal over again when the program
     /// is resumed.
     private func suspend() throws(SystemError) {
-        Self.leave(settingsBefore)
+        Self.leave(restoring: settingsBefore)
         // This thread has inherited its signal mask from the pool's threads, which block every signal. SIGTTOU must be
         // able to stop the program again if the shell resumes it in the background.
         var stops = sigset_t()
@@ -80,29 +80,29 @@ package struct TerminalScreen: ~Copyable {
         for number in [SIGTSTP, SIGTTIN, SIGTTOU] { unsafe sigaddset(&stops, number) }
         unsafe pthread_sigmask(SIG_UNBLOCK, &stops, nil)
         raise(SIGTSTP)  // signals this thread, because any other thread would stop the process only a moment later
-        try Self.enter(settingsBefore)
+        try Self.enter(from: settingsBefore)
     }
 
-    private static func enter(_ before: termios) throws(SystemError) {
-        var settings = before
+    private static func enter(from settingsBefore: termios) throws(SystemError) {
+        var settings = settingsBefore
         // Deliver each key at once, and don't echo it. Control-C arrives as a key too, because the terminal must be
         // restored before the program ends.
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
         settings.c_iflag &= ~tcflag_t(IXON)
-        try StandardOutput.write(Array(entering.utf8))
+        try StandardOutput.write(Array(enterSequence.utf8))
         do throws(SystemError) {
             try valueOrSystemError("the terminal cannot be set up") {
                 unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
             }
         } catch {
-            leave(before)
+            leave(restoring: settingsBefore)
             throw error
         }
     }
 
-    private static func leave(_ before: termios) {
-        try? StandardOutput.write(Array(leaving.utf8))  // fails only if the terminal is gone
-        var settings = before
+    private static func leave(restoring settingsBefore: termios) {
+        try? StandardOutput.write(Array(leaveSequence.utf8))  // fails only if the terminal is gone
+        var settings = settingsBefore
         _ = unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
     }
 }

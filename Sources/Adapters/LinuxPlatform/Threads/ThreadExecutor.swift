@@ -79,9 +79,9 @@ package final class ThreadExecutor: SerialExecutor {
 /// If the system has no room for another thread, tries again for five seconds. Then ends the process with a message.
 package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
     for attempt in 0... {
-        do throws(SystemError) { return try startThreadIfAny(named: name, body) } catch {
+        do throws(SystemError) { return try startThreadIfPossible(named: name, body) } catch {
             guard attempt < 50, error.number == EAGAIN else {
-                LastLine.end(
+                FatalExit.exit(
                     "thread \(name) cannot be started: \(error.reason); raise the limits of memory and processes "
                         + "(ulimit -v, -d and -u, TasksMax=)")
             }
@@ -93,7 +93,7 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
 /// Starts a thread for a call that the caller can also postpone or make on its own thread.
 ///
 /// - Throws: if the system has no room for another thread, without trying again.
-package func startThreadIfAny(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+package func startThreadIfPossible(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
     var thread = pthread_t()
     let code = unsafe pthread_create(&thread, nil, runThreadBody, context.toOpaque())
@@ -134,12 +134,12 @@ package func onThread<Value: Sendable>(
 
 /// Runs `body` on a dedicated thread, and returns its result. Then runs `afterwards` on the same thread. Fails, without
 /// trying again, if the system has no room for another thread.
-package func onThreadIfAny<Value: Sendable>(
+package func onThreadIfPossible<Value: Sendable>(
     named name: String, _ body: @escaping @Sendable () -> Value, afterwards: @escaping @Sendable () -> Void = {}
 ) async -> Result<Value, SystemError> {
     await withCheckedContinuation { continuation in
         do throws(SystemError) {
-            try startThreadIfAny(named: name) {
+            try startThreadIfPossible(named: name) {
                 continuation.resume(returning: .success(body()))
                 afterwards()
             }

@@ -29,7 +29,7 @@ final class DiskReserve {
 
     /// Makes sure that the reserve exists. If a file at its path must not be replaced, there is no reserve. That is
     /// reported once, and updates are stored anyway.
-    func fill() throws(OutboxError) {
+    func createIfMissing() throws(OutboxError) {
         do throws(OutboxError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))
             if let warning { configuration.reportWarningEnd(warning) }

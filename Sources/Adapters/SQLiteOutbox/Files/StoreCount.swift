@@ -23,8 +23,9 @@ final class StoreCount {
 
     /// The counters in the note; `nil` if the note is missing or can't be read.
     var counters: OutboxCounters? {
-        guard let status = try? files.disk.entry(at: files.count), status.isOwnFile,
-            let bytes = try? files.disk.read(200, at: 0, of: files.count), let note = try? JSONValue(parsing: bytes),
+        guard let status = try? files.disk.entry(at: files.counterNote), status.isOwnFile,
+            let bytes = try? files.disk.read(200, at: 0, of: files.counterNote),
+            let note = try? JSONValue(parsing: bytes),
             let accepted = note["accepted"]?.count, let revision = note["revision"]?.count
         else { return nil }
         return OutboxCounters(lastSequence: accepted, revision: revision)
@@ -47,7 +48,8 @@ final class StoreCount {
         let note: [String: JSONValue] = [
             "accepted": .integer(counters.lastSequence), "revision": .integer(counters.revision),
         ]
-        do throws(SystemError) { try files.disk.replaceFile(at: files.count, with: JSONValue.object(note).utf8) } catch
-        {}
+        do throws(SystemError) {
+            try files.disk.replaceFile(at: files.counterNote, with: JSONValue.object(note).utf8)
+        } catch {}
     }
 }

@@ -15,7 +15,7 @@ package protocol StoreDisk: Sendable {
 
     /// Returns the offset of the first data at or after `offset`, skipping the unwritten ranges (holes) of a sparse
     /// file. Returns `nil` if there is no such data.
-    func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64?
+    func nextDataOffset(from offset: Int64, of path: String) throws(SystemError) -> Int64?
 
     func createDirectory(at path: String) throws(SystemError)
     func createFile(at path: String) throws(SystemError)
@@ -34,7 +34,7 @@ package protocol StoreDisk: Sendable {
 
 extension StoreDisk {
     /// Returns `offset` unchanged, as if the file had no unwritten ranges.
-    package func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? { offset }
+    package func nextDataOffset(from offset: Int64, of path: String) throws(SystemError) -> Int64? { offset }
 
     /// Returns the size of the file at `path` in bytes; 0 if no regular file exists there.
     package func fileSize(at path: String) throws(SystemError) -> Int64 {
@@ -59,8 +59,8 @@ package struct SystemDisk: StoreDisk {
         try FileSystem.read(count, at: offset, of: path)
     }
 
-    package func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? {
-        try FileSystem.nextWritten(from: offset, of: path)
+    package func nextDataOffset(from offset: Int64, of path: String) throws(SystemError) -> Int64? {
+        try FileSystem.nextDataOffset(from: offset, of: path)
     }
 
     package func createDirectory(at path: String) throws(SystemError) { try FileSystem.createDirectory(at: path) }

@@ -18,7 +18,7 @@ struct StoreFiles: Sendable {
     /// The path of the `DiskReserve`.
     var reserve: String { path + ".reserve" }
     /// The path of the note of `StoreCount`.
-    var count: String { path + ".count" }
+    var counterNote: String { path + ".count" }
     /// The path at which a new store is built. The store there is complete if the file at `path` is missing.
     var rebuilt: String { path + ".rebuilt" }
 
@@ -28,7 +28,7 @@ struct StoreFiles: Sendable {
     ///
     /// This is needed because SQLite itself rejects only links in place of its log and index. Other users' files aren't
     /// changed.
-    func requireOwn(for user: UInt32) throws(OutboxError) {
+    func requireOwnFiles(for user: UInt32) throws(OutboxError) {
         _ = try withSystem(path, DirectoryTrust.require(FileSystem.parent(of: path), for: user))
         if try withSystem(path, FileStatus(at: path))?.kind == .directory {
             throw OutboxError(.refused, path: path, .directory)
@@ -50,7 +50,7 @@ struct StoreFiles: Sendable {
 
     /// Returns an unused path for a damaged database. It contains the time, such as
     /// `outbox.sqlite.damaged-20260105T101530.250Z`.
-    private func damaged(at time: UTCTime) throws(SystemError) -> String {
+    private func unusedDamagedPath(at time: UTCTime) throws(SystemError) -> String {
         let name = damagedPrefix + String(time.description.filter { $0 != "-" && $0 != ":" })
         var candidate = name
         var number = 2
@@ -84,16 +84,16 @@ struct StoreFiles: Sendable {
     /// The database is renamed first. If a power cut follows, its absence shows the next start that the rebuilt store
     /// is complete and can take its place.
     func renameDamaged(at time: UTCTime) throws(SystemError) -> String? {
-        var isAny = false
-        let name = try damaged(at: time)
+        var hasRenamed = false
+        let name = try unusedDamagedPath(at: time)
         for (source, destination) in [(path, name), (log, name + "-wal")]
         where try disk.entry(at: source) != nil {
             try disk.rename(source, to: destination)
             try synchronizeDirectory()
-            isAny = true
+            hasRenamed = true
         }
         try disk.removeFile(at: index)
-        return isAny ? name : nil
+        return hasRenamed ? name : nil
     }
 
     /// Renames the rebuilt store, which must be complete, to `path`.

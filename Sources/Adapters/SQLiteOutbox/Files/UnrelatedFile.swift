@@ -11,7 +11,7 @@ enum UnrelatedFile {
     static let headerCount = 100
 
     private static let magic = Array("SQLite format 3\0".utf8)
-    private static let marks: [(bytes: [UInt8], kind: String)] = [
+    private static let signatures: [(bytes: [UInt8], kind: String)] = [
         (Array("$G".utf8), "a log of NMEA sentences"), (Array("$P".utf8), "a log of NMEA sentences"),
         (Array("!A".utf8), "a log of NMEA sentences"), ([0xb5, 0x62], "a log of UBX messages"),
         ([0x1f, 0x8b], "a gzip file"), ([0x50, 0x4b, 3, 4], "a zip file"),
@@ -24,22 +24,22 @@ enum UnrelatedFile {
     static func kind(beginningWith bytes: [UInt8]) -> String? {
         if magic.starts(with: bytes) { return nil }
         if bytes.starts(with: magic) {
-            return bytes.count == headerCount && isOfAnotherProgram(bytes) ? "a database of another program" : nil
+            return bytes.count == headerCount && belongsToAnotherProgram(bytes) ? "a database of another program" : nil
         }
-        if let mark = marks.first(where: { bytes.starts(with: $0.bytes) }) { return mark.kind }
-        return bytes.allSatisfy(isOfText) ? "text" : nil
+        if let signature = signatures.first(where: { bytes.starts(with: $0.bytes) }) { return signature.kind }
+        return bytes.allSatisfy(isTextByte) ? "text" : nil
     }
 
     /// Whether the database header contains another program's application ID. A single byte may differ, because a bit
     /// may have been flipped.
-    private static func isOfAnotherProgram(_ header: [UInt8]) -> Bool {
+    private static func belongsToAnotherProgram(_ header: [UInt8]) -> Bool {
         let own = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: StoreFormat.applicationID >> $0) }
         return zip(header[68..<72], own).filter { $0 != $1 }.count > 1
     }
 
     /// Whether the byte can occur in text of any encoding. The only control characters in text are tabs, line breaks
     /// and form feeds.
-    private static func isOfText(_ byte: UInt8) -> Bool {
+    private static func isTextByte(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7f || [0x09, 0x0a, 0x0c, 0x0d].contains(byte)
     }
 }

@@ -7,20 +7,20 @@ import Reporting
 /// store must not be accepted a second time.
 struct FailedAppend {
     var updates: [LocationUpdate] = []
-    private var found: [StoredUpdate] = []
+    private var alreadyStored: [StoredUpdate] = []
 
     /// Records which of the updates are among `rows`, the rows that the store has in addition to the expected ones.
     /// Stops at the first update that isn't.
     mutating func resolve(in rows: [StoredUpdate]) {
         for update in updates {
             guard let row = rows.first(where: { $0.update.place == update.place }) else { break }
-            found.append(StoredUpdate(sequence: row.sequence, update: update))
+            alreadyStored.append(StoredUpdate(sequence: row.sequence, update: update))
         }
         updates = []
     }
 
     /// Returns the updates at the beginning of `appended` that the store already contains.
     func storedUpdates(among appended: [LocationUpdate]) -> [StoredUpdate] {
-        appended.starts(with: found.map(\.update)) ? found : []
+        appended.starts(with: alreadyStored.map(\.update)) ? alreadyStored : []
     }
 }

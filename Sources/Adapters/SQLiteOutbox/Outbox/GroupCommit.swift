@@ -12,13 +12,13 @@ struct GroupCommit: Sendable, Hashable {
 
     private(set) var elements: [Element] = []
     /// The time at which the first of the waiting updates was appended.
-    private var since = Duration.zero
+    private var firstAppendedAt = Duration.zero
 
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
 
     mutating func append(_ added: [Element], at now: Duration) {
-        if isEmpty { since = now }
+        if isEmpty { firstAppendedAt = now }
         elements += added
     }
 
@@ -30,7 +30,7 @@ struct GroupCommit: Sendable, Hashable {
     /// Whether the updates must be committed now, because the next maintenance, after `interval`, would be too late.
     func isDue(_ durability: OutboxDurability, at now: Duration, nextMaintenanceAfter interval: Duration) -> Bool {
         guard let window = durability.window else { return count > 0 }
-        return count >= window.updates || count > 0 && now - since + interval >= window.span
+        return count >= window.updates || count > 0 && now - firstAppendedAt + interval >= window.span
     }
 
     func storedUpdates(after lastSequence: Int64) -> [StoredUpdate] {
@@ -38,7 +38,7 @@ struct GroupCommit: Sendable, Hashable {
     }
 
     /// Returns `counters` as they will be once these updates are on the disk.
-    func added(to counters: OutboxCounters) -> OutboxCounters {
+    func countersAfterCommit(from counters: OutboxCounters) -> OutboxCounters {
         elements.reduce(into: counters) { sum, element in
             _ = sum.accept(element.update, overrulingEarlier: element.overrulesEarlier)
         }

@@ -54,7 +54,7 @@ struct OutboxCounters: Sendable, Hashable {
         newestDelivered = candidates.reduce(nil, Self.newer)
     }
 
-    mutating func evict(_ stored: StoredUpdate, _ reason: EvictionReason) {
+    mutating func evict(_ stored: StoredUpdate, because reason: EvictionReason) {
         pending -= 1
         evictions[reason].add(stored.update.timeOfFix)
     }

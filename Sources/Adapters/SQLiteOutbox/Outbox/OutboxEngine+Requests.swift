@@ -5,33 +5,35 @@ extension OutboxEngine {
     /// Carries out the tools' requests. Returns whether any update has become pending again.
     func handleRequests(_ store: OutboxStore) throws(OutboxError) -> Bool {
         guard let foreignChange = try store.foreignChange() else { return false }
-        let table = try store.requests()
+        let table = try store.requestTable()
         var isAnyRequeued = false
         let requests = try table.unansweredRequests()
         for (id, request) in requests {
-            let answer = try carryOut(request, store) { answer throws(OutboxError) in try table.answer(id, answer) }
+            let answer = try carryOut(request, in: store) { answer throws(OutboxError) in
+                try table.store(answer, forRequest: id)
+            }
             if case .done(let count, _) = answer, request?.action == .requeue, count > 0 { isAnyRequeued = true }
         }
-        if requests.count < RequestTable.maximumAtOnce { store.settle(foreignChange) }
+        if requests.count < RequestTable.maximumAtOnce { store.markHandled(foreignChange) }
         return isAnyRequeued
     }
 
-    /// Carries out `request`, and passes the answer to `note` in the same transaction. If `request` is `nil`, the
+    /// Carries out `request`, and passes the answer to `onAnswer` in the same transaction. If `request` is `nil`, the
     /// answer is `notUnderstood`.
     func carryOut(
-        _ request: QuarantineRequest?, _ store: OutboxStore,
-        note: (QuarantineAnswer) throws(OutboxError) -> Void = { _ in }
+        _ request: QuarantineRequest?, in store: OutboxStore,
+        onAnswer: (QuarantineAnswer) throws(OutboxError) -> Void = { _ in }
     ) throws(OutboxError) -> QuarantineAnswer {
         var answer = QuarantineAnswer.notUnderstood
-        try change(store) { next throws(OutboxError) in
-            if let request { answer = try Self.apply(request, store, &next) }
-            try note(answer)
+        try commitChanges(to: store) { next throws(OutboxError) in
+            if let request { answer = try Self.apply(request, to: store, updating: &next) }
+            try onAnswer(answer)
         }
         return answer
     }
 
     private static func apply(
-        _ request: QuarantineRequest, _ store: OutboxStore, _ next: inout OutboxCounters
+        _ request: QuarantineRequest, to store: OutboxStore, updating next: inout OutboxCounters
     ) throws(OutboxError) -> QuarantineAnswer {
         let kept = try store.rows.quarantined()
         let chosen = kept.filter { request.sequences?.contains($0.stored.sequence) ?? true }

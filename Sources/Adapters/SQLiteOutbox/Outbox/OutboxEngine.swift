@@ -26,11 +26,11 @@ final class OutboxEngine {
     private(set) var unwritten: [Int64: StoredUpdate] = [:]
     private var failedAppend = FailedAppend()
     /// The sequence numbers of the last two accepted live updates, each with those of its shape points.
-    private var appended: [ClosedRange<Int64>] = []
+    private var recentAppends: [ClosedRange<Int64>] = []
     private var isClosed: Bool { ownership == nil }
     /// The error that every call throws after a failed repair, and the time until which they throw it. The repair isn't
     /// tried again sooner, because it writes the whole store.
-    private var holdingOff: (error: OutboxError, end: Duration)?
+    private var repairPause: (error: OutboxError, end: Duration)?
 
     /// The number of recent updates among which the newest is searched: they are accepted nearly in order of time.
     static let newestSearchLimit = 4096
@@ -51,7 +51,7 @@ final class OutboxEngine {
         eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
         ownership = try StoreOwnership(files, reserve)
         try openStore()
-        do { try reserve.fill() } catch {}  // the first append reports a full disk instead
+        do { try reserve.createIfMissing() } catch {}  // the first append reports a full disk instead
     }
 
     deinit {
@@ -80,7 +80,7 @@ final class OutboxEngine {
             let stored = StoredUpdate(sequence: sequence, update: update)
             do throws(OutboxError) {
                 if isCommitDue {
-                    try reserve.fill()
+                    try reserve.createIfMissing()
                     try commit(store)
                 }
             } catch {
@@ -89,20 +89,20 @@ final class OutboxEngine {
                 throw error
             }
             failedAppend = FailedAppend()
-            appended = appended.suffix(1) + [stored.sequence - Int64(shapePoints.count)...stored.sequence]
+            recentAppends = recentAppends.suffix(1) + [stored.sequence - Int64(shapePoints.count)...stored.sequence]
             return stored
         }
     }
 
     func acknowledge(_ batch: UploadBatch) throws(OutboxError) {
         try perform { store throws(OutboxError) in
-            for stored in batch.pending where try isPending(stored.sequence, store) {
+            for stored in batch.pending where try isPending(stored.sequence, in: store) {
                 unwritten[stored.sequence] = stored
             }
             // The acknowledgement of a live update and its shape points is written by the next commit. The
             // acknowledgement of a backlog is written at once, because that frees space.
             let onDisk = unwritten.keys.filter { $0 <= counters.lastSequence }
-            let isOfOneAppend = onDisk.count <= 1 || appended.contains { onDisk.allSatisfy($0.contains) }
+            let isOfOneAppend = onDisk.count <= 1 || recentAppends.contains { onDisk.allSatisfy($0.contains) }
             if isOfOneAppend { return }
             do throws(OutboxError) {
                 try reserve.useIfNeeded(for: commit(store))
@@ -117,7 +117,7 @@ final class OutboxEngine {
     func quarantine(_ update: StoredUpdate, reason: ReportedText) throws(OutboxError) {
         try perform { store throws(OutboxError) in
             guard unwritten[update.sequence] == nil else { return }
-            try change(store) { next throws(OutboxError) in
+            try commitChanges(to: store) { next throws(OutboxError) in
                 guard let record = try store.rows.pending(update.sequence) else { return }
                 let stored = record.stored
                 _ = try store.remove(stored.sequence)
@@ -164,7 +164,7 @@ final class OutboxEngine {
     }
 
     func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
-        try perform { store throws(OutboxError) in try carryOut(request, store) }
+        try perform { store throws(OutboxError) in try carryOut(request, in: store) }
     }
 
     /// Closes the outbox. Does nothing if it is closed already.
@@ -188,8 +188,8 @@ final class OutboxEngine {
     }
 
     /// Writes the accepted updates. Then changes rows and counters in one transaction.
-    func change(
-        _ store: OutboxStore, _ body: (inout OutboxCounters) throws(OutboxError) -> Void
+    func commitChanges(
+        to store: OutboxStore, _ body: (inout OutboxCounters) throws(OutboxError) -> Void
     ) throws(OutboxError) {
         func attempt() throws(OutboxError) {
             if !group.isEmpty { try commit(store) }
@@ -206,7 +206,7 @@ final class OutboxEngine {
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
         guard !isClosed else { throw OutboxError(.closed, path: files.path) }
-        if let holdingOff, configuration.uptime() < holdingOff.end { throw holdingOff.error }
+        if let repairPause, configuration.uptime() < repairPause.end { throw repairPause.error }
         do throws(OutboxError) {
             do throws(OutboxError) { return try retryingDamage(attempt(body)) } catch {
                 guard error.code == .damaged, configuration.repairsDamage else { throw error }
@@ -216,7 +216,7 @@ final class OutboxEngine {
         } catch {
             if error.isFailedSync { opening.distrustLog() }
             if !error.leavesStoreSound { invalidateStore() }
-            if error.code == .damagedAgain { holdingOff = (error, configuration.uptime() + Self.repairInterval) }
+            if error.code == .damagedAgain { repairPause = (error, configuration.uptime() + Self.repairInterval) }
             throw error
         }
     }
@@ -237,12 +237,12 @@ final class OutboxEngine {
 /// Methods that open and repair the store, or throw the reason why the disk doesn't allow it.
 extension OutboxEngine {
     private func openStore() throws(OutboxError) {
-        try files.requireOwn(for: EffectiveUser.current)
+        try files.requireOwnFiles(for: EffectiveUser.current)
         try reserve.useIfNeeded(for: openOrCreateStore())
     }
 
     private func openOrCreateStore() throws(OutboxError) {
-        try ownership?.hold()
+        try ownership?.lockStores()
         switch try opening.remains() {
         case .store: break
         case .rebuilt:
@@ -263,7 +263,7 @@ extension OutboxEngine {
         // A commit that was cut off is completed only at the first opening. Later, its remaining updates are still in
         // memory, or weren't accepted.
         let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
-        try forgetStored(in: opened, upTo: found.lastSequence)
+        try dropStoredFromMemory(in: opened, upTo: found.lastSequence)
         counters = found
         hasBeenOpen = true
         for sequence in unwritten.keys where sequence <= counters.lastSequence {
@@ -274,7 +274,7 @@ extension OutboxEngine {
 
     /// Removes those updates from memory that a failed commit has written after all. Only their rows show which ones
     /// these are. The last sequence number doesn't, because a repair may raise it for other reasons.
-    private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
+    private func dropStoredFromMemory(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
         let waiting = group.storedUpdates(after: before)
         guard last > before, !waiting.isEmpty || !failedAppend.updates.isEmpty else {
@@ -299,7 +299,7 @@ extension OutboxEngine {
 
     /// Closes a store in which an error has occurred. It will be checked before it is used again.
     func invalidateStore() {
-        store?.refuseChanges()
+        store?.disableCheckpointOnClose()
         store = nil
     }
 
@@ -324,7 +324,7 @@ extension OutboxEngine {
     /// step, only that step is repeated.
     private func rebuild(_ cause: OutboxError.Cause?) throws(OutboxError) {
         invalidateStore()
-        try ownership?.hold()
+        try ownership?.lockStores()
         // Unless they are implausible, the counters in memory are more reliable than any ledger on the disk.
         let isTrusted = StoreSalvage.trusts(counters)
         let salvage = StoreSalvage(
@@ -379,8 +379,8 @@ extension OutboxEngine {
     private func commit(_ store: OutboxStore) throws(OutboxError) {
         var next = counters
         try transaction(on: store) { () throws(OutboxError) in
-            var isLedgerChanged = try deliver(unwritten.values, in: store, &next)
-            if !group.isEmpty, try eviction.makeRoom(store, &next) { isLedgerChanged = true }
+            var isLedgerChanged = try deliver(unwritten.values, in: store, updating: &next)
+            if !group.isEmpty, try eviction.makeRoom(in: store, updating: &next) { isLedgerChanged = true }
             for one in group.elements {
                 let accepted = next.accept(one.update, overrulingEarlier: one.overrulesEarlier)
                 if unwritten[accepted.sequence] != nil {
@@ -390,7 +390,7 @@ extension OutboxEngine {
                     try store.insert(UpdateRecord(accepted, isShapePoint: one.isShapePoint))
                 }
             }
-            if !group.isEmpty, try eviction.evictByAge(store, &next) { isLedgerChanged = true }
+            if !group.isEmpty, try eviction.evictByAge(in: store, updating: &next) { isLedgerChanged = true }
             if !group.isEmpty, !next.isLastNewest { isLedgerChanged = true }
             if isLedgerChanged { try store.write(&next) }
         }
@@ -401,15 +401,15 @@ extension OutboxEngine {
 
     /// Removes the rows of delivered updates. Returns whether there were any.
     private func deliver(
-        _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxCounters
+        _ updates: some Collection<StoredUpdate>, in store: OutboxStore, updating next: inout OutboxCounters
     ) throws(OutboxError) -> Bool {
-        var isAny = false
+        var hasRemoved = false
         // Sorting makes sure that the same work always writes the same pages.
         for stored in updates.sorted(by: { $0.sequence < $1.sequence }) where try store.remove(stored.sequence) {
             next.deliver(stored)
-            isAny = true
+            hasRemoved = true
         }
-        return isAny
+        return hasRemoved
     }
 }
 
@@ -422,12 +422,12 @@ extension OutboxEngine {
         try perform { store throws(OutboxError) in
             if isUnwrittenFull { try reserve.useIfNeeded(for: commit(store)) }
             let limit = max(0, maximumPastLocations)
-            let onDisk = try oldest(limit + unwritten.count + 1, store)
+            let onDisk = try oldest(limit: limit + unwritten.count + 1, in: store)
             let current = current
             guard current.pending > Int64(unwritten.count), let last = current.newest else { return nil }
-            let isKept = try isPending(last.sequence, store)
+            let isKept = try isPending(last.sequence, in: store)
             let lastIsPending = isKept && unwritten[last.sequence] == nil
-            let shape = try lastIsPending ? shapePoints(of: last, store).prefix(limit) : []
+            let shape = try lastIsPending ? shapePoints(of: last, in: store).prefix(limit) : []
             let sent = Set(shape.map(\.sequence) + [last.sequence])
             let backlog = (onDisk + group.storedUpdates(after: counters.lastSequence)).lazy
                 .filter { !sent.contains($0.sequence) && self.unwritten[$0.sequence] == nil }
@@ -471,7 +471,7 @@ extension OutboxEngine {
 
     /// Returns the oldest rows, after checking their number against the ledger. If the ledger's number were wrong, the
     /// outbox might never finish sending its backlog, or never begin to send it.
-    private func oldest(_ limit: Int, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
+    private func oldest(limit: Int, in store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)
         guard rows.count < limit ? rows.count == counters.pending : rows.count <= counters.pending else {
             throw OutboxError(.damaged, path: files.path, .ledgerMismatch)
@@ -480,8 +480,8 @@ extension OutboxEngine {
     }
 
     /// Returns the pending shape points accepted together with `update`; none if another update has followed it.
-    private func shapePoints(of update: StoredUpdate, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
-        guard let range = appended.last, range.count > 1, range.upperBound == update.sequence else { return [] }
+    private func shapePoints(of update: StoredUpdate, in store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
+        guard let range = recentAppends.last, range.count > 1, range.upperBound == update.sequence else { return [] }
         let onDisk = try store.rows.oldest(after: range.lowerBound - 1, limit: range.count).map(\.stored)
         return (onDisk + group.storedUpdates(after: counters.lastSequence)).filter { stored in
             range.dropLast().contains(stored.sequence) && unwritten[stored.sequence] == nil
@@ -489,11 +489,11 @@ extension OutboxEngine {
     }
 
     /// Whether the update is pending, or has been delivered but its acknowledgement hasn't been written.
-    private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(OutboxError) -> Bool {
+    private func isPending(_ sequence: Int64, in store: OutboxStore) throws(OutboxError) -> Bool {
         sequence > counters.lastSequence
             ? sequence <= counters.lastSequence + Int64(group.count) : try store.rows.isPending(sequence)
     }
 
     /// The counters, with the updates that haven't been committed yet counted as accepted.
-    var current: OutboxCounters { group.added(to: counters) }
+    var current: OutboxCounters { group.countersAfterCommit(from: counters) }
 }

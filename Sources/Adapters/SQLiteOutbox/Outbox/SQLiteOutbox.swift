@@ -55,7 +55,7 @@ package actor SQLiteOutbox: Outbox {
     package func open() throws(OutboxError) {
         do throws(OutboxError) {
             let engine = try OutboxEngine(configuration)
-            try configuration.admit(engine.ledger())
+            try configuration.checkLedger(engine.ledger())
             state = .open(engine)
         } catch {
             state = .failed(error, triedAt: configuration.uptime())
@@ -66,53 +66,55 @@ package actor SQLiteOutbox: Outbox {
     package func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
     ) async throws(OutboxError) -> AppendedUpdate {
-        let engine = try opened()
+        let engine = try openEngine()
         let stored = try engine.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
         // The update has been accepted, so an error of reading isn't thrown here. The caller gets it at the next call
         // of `next`.
         return AppendedUpdate(stored, next: next.flatMap { try? engine.next($0, after: stored, with: shapePoints) })
     }
 
-    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload { try opened().next(request) }
+    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
+        try openEngine().next(request)
+    }
 
     package func acknowledge(
         _ batch: UploadBatch, next: BatchRequest
     ) async throws(OutboxError) -> NextUpload {
-        let engine = try opened()
+        let engine = try openEngine()
         try engine.acknowledge(batch)
         if let empty = engine.nextIfNothingIsPending { return empty }
         return try engine.next(next)
     }
 
     package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
-        try opened().quarantine(update, reason: reason)
+        try openEngine().quarantine(update, reason: reason)
     }
 
-    package func ledger() async throws(OutboxError) -> Ledger { try opened().ledger() }
+    package func ledger() async throws(OutboxError) -> Ledger { try openEngine().ledger() }
 
     /// Returns the ledger, with the reasons for evictions and the times of updates.
-    package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
+    package func summary() async throws(OutboxError) -> StoreSummary { try openEngine().summary() }
 
     /// Returns the outbox's size on the disk, and the time of its oldest pending update.
-    package func extent() async throws(OutboxError) -> StoreExtent { try opened().extent() }
+    package func extent() async throws(OutboxError) -> StoreExtent { try openEngine().extent() }
 
     package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
     /// Does the periodic work: writes what is due, and carries out the tools' requests. Returns a summary, and whether
     /// any update has become pending again.
     package func maintain() async throws(OutboxError) -> (summary: StoreSummary, hasRequeued: Bool) {
-        let engine = try opened()
+        let engine = try openEngine()
         let hasRequeued = try engine.maintain()
         return (try engine.summary(), hasRequeued)
     }
 
     /// Empties the write-ahead log, which still contains the positions of delivered updates. Returns `false` if another
     /// program is reading from the log.
-    package func truncateLog() async throws(OutboxError) -> Bool { try opened().truncateLog() }
+    package func truncateLog() async throws(OutboxError) -> Bool { try openEngine().truncateLog() }
 
     /// Carries out `request`, which requeues or discards quarantined updates.
     package func carryOut(_ request: QuarantineRequest) async throws(OutboxError) -> QuarantineAnswer {
-        try opened().carryOut(request)
+        try openEngine().carryOut(request)
     }
 
     /// Closes the outbox and releases its lock. Does nothing if it is closed already. Any other call after this one
@@ -122,7 +124,7 @@ package actor SQLiteOutbox: Outbox {
         state = .closed
     }
 
-    private func opened() throws(OutboxError) -> OutboxEngine {
+    private func openEngine() throws(OutboxError) -> OutboxEngine {
         if case .failed(let error, let triedAt) = state {
             let interval = error.code == .damagedAgain ? OutboxEngine.repairInterval : Self.retryInterval
             guard configuration.uptime() - triedAt >= interval else { throw error }
@@ -179,7 +181,7 @@ package struct OutboxConfiguration: Sendable {
     package var reportWarningEnd: @Sendable (OutboxWarning) -> Void = { _ in }
     /// Called on the outbox's thread whenever the outbox is opened, with its ledger. If it throws, the outbox stays
     /// closed.
-    package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
+    package var checkLedger: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
     /// The disk on which all files of the outbox are stored.
     package var disk: any StoreDisk = SystemDisk()
 
@@ -197,7 +199,7 @@ package struct OutboxConfiguration: Sendable {
     /// directory and the files show, and changes nothing.
     package func requireOwnFiles(for user: UInt32) throws(OutboxError) {
         let files = try withSystem(path, StoreFiles(at: path, on: disk, for: user))
-        try files.requireOwn(for: user)
+        try files.requireOwnFiles(for: user)
         try files.requireOutbox()
     }
 

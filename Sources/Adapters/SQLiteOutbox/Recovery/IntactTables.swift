@@ -22,7 +22,8 @@ struct IntactTables {
         var unreadableQuarantined: Set<Int64> = []
         var stored: LedgerRecord?
         // For each row that can't be read here, the whole file is later searched for a copy.
-        let hasUpdates = try Self.forEachRow(of: StoreSchema.updates, connection) { sequence, row throws(OutboxError) in
+        let hasUpdates = try Self.forEachRow(of: StoreSchema.updates, in: connection) {
+            sequence, row throws(OutboxError) in
             if sequence == LedgerRecord.sequence {
                 stored = row.flatMap { LedgerRecord($0) }.flatMap { StoreSalvage.trusts($0.counters) ? $0 : nil }
                 return
@@ -35,7 +36,7 @@ struct IntactTables {
                 unreadable.insert(sequence)
             }
         }
-        let hasQuarantine = try Self.forEachRow(of: StoreSchema.quarantine, connection) {
+        let hasQuarantine = try Self.forEachRow(of: StoreSchema.quarantine, in: connection) {
             sequence, row throws(OutboxError) in
             if let row, QuarantinedUpdate(row) != nil {
                 try builder.insert(row)
@@ -74,7 +75,7 @@ struct IntactTables {
     /// Calls `body` with the sequence number and the content of each row of `table`. The content is `nil` if the row is
     /// damaged. Returns whether all rows could be read.
     private static func forEachRow(
-        of table: String, _ connection: borrowing SQLiteConnection,
+        of table: String, in connection: borrowing SQLiteConnection,
         _ body: (Int64, StoredRow?) throws(OutboxError) -> Void
     ) throws(OutboxError) -> Bool {
         let statement: SQLiteStatement
@@ -99,7 +100,7 @@ struct IntactTables {
         let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
         connection.setCheckpointOnClose(false)
         try connection.execute(StoreFormat.readerSettings)
-        try StoreSchema.require(connection)
+        try StoreSchema.requireSchema(in: connection)
         try connection.checkStructure()
         return connection
     }

@@ -34,7 +34,7 @@ enum RowScan {
         var offset: Int64 = 0
         var unreadable = 0
         while offset < size {
-            let written = try withSystem(path, disk.nextWritten(from: offset, of: path))
+            let written = try withSystem(path, disk.nextDataOffset(from: offset, of: path))
             let next = min(size, written ?? size)
             if next > offset {
                 // A row may end in the unwritten range, which reads as zeros. This many zeros are enough to complete
@@ -42,7 +42,7 @@ enum RowScan {
                 window += repeatElement(0, count: Int(min(next - offset, Int64(maximumRowBytes))))
                 offset = next
             } else {
-                window += try chunk(of: path, at: offset, on: disk, &unreadable)
+                window += try chunk(of: path, at: offset, on: disk, unreadableCount: &unreadable)
                 offset += Int64(chunkCount)
             }
             // A row that begins near the end of `window` may be cut off there. So these bytes are searched again,
@@ -56,7 +56,7 @@ enum RowScan {
 
     /// Returns the next bytes of the file, with zeros in place of bad sectors.
     private static func chunk(
-        of path: String, at offset: Int64, on disk: any StoreDisk, _ unreadable: inout Int
+        of path: String, at offset: Int64, on disk: any StoreDisk, unreadableCount unreadable: inout Int
     ) throws(OutboxError) -> [UInt8] {
         do throws(SystemError) { return try disk.read(chunkCount, at: offset, of: path) } catch {
             guard error.number == EIO else { throw OutboxError(error, path: path) }

@@ -44,21 +44,21 @@ final class StoreOpening {
         if let examined = found.store {
             store = examined
             isLogDistrusted = false
-            store.acceptChanges()
+            store.enableCheckpointOnClose()
         } else {
             store = try OutboxStore(files)
-            guard try load(store) == counters else {
+            guard try loadCounters(of: store) == counters else {
                 throw OutboxError(.damaged, path: files.path, .unsteady)
             }
-            store.acceptChanges()
+            store.enableCheckpointOnClose()
             try truncateLog(of: store)
         }
         // The log may be a new file. SQLite synchronizes the directory with its first sync of the log, but ignores an
         // error of that.
         try withSystem(files.path, files.synchronizeDirectory())
         if completes {
-            try complete(found.cutOff, in: store, &counters)
-            reportOlder(counters)
+            try accept(found.cutOffRows, in: store, updating: &counters)
+            reportIfOlderThanNote(counters)
         }
         log = try withSystem(files.path, files.disk.entry(at: files.log))?.identity
         return (store, counters)
@@ -68,7 +68,7 @@ final class StoreOpening {
     private struct Inspection {
         let counters: OutboxCounters
         /// The intact rows of a commit that a power cut has cut off.
-        let cutOff: [UpdateRecord]
+        let cutOffRows: [UpdateRecord]
         /// The open store; `nil` if the store must be opened again because its log was read without SQLite.
         let store: OutboxStore?
     }
@@ -81,11 +81,11 @@ final class StoreOpening {
         let store = try OutboxStore(files)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         let pagesInFile = header.fileBytes / StoreFormat.pageSize
-        let pagesMissing = try store.pages() - pagesInFile
+        let pagesMissing = try store.countPages() - pagesInFile
         if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
             try store.connection.checkStructure()
         }
-        let counters = try load(store)
+        let counters = try loadCounters(of: store)
         guard !counters.isOlder(than: known) else {
             throw OutboxError(
                 .damaged, path: files.path,
@@ -95,13 +95,13 @@ final class StoreOpening {
         var places = logBytes > 0 ? [files.log] : []
         // Rows of a later commit may be in the database, where an older log hides them.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
-        let cutOff = try commitCutOff(after: counters, in: places)
-        return Inspection(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
+        let cutOffRows = try rowsOfCutOffCommit(after: counters, in: places)
+        return Inspection(counters: counters, cutOffRows: cutOffRows, store: logBytes > 0 ? nil : store)
     }
 
     /// Reports that the store is in an older state than its note. Then rewrites the note, so that this is reported only
     /// once.
-    private func reportOlder(_ counters: OutboxCounters) {
+    private func reportIfOlderThanNote(_ counters: OutboxCounters) {
         guard let noted = counterNote.counters, counters.isOlder(than: noted) else { return }
         configuration.reportWarning(
             .olderStore(path: files.path, accepted: counters.lastSequence, previously: noted.lastSequence))
@@ -163,7 +163,7 @@ final class StoreOpening {
         try withSystem(files.path, files.disk.synchronizeFile(at: files.log))
     }
 
-    private func load(_ store: OutboxStore) throws(OutboxError) -> OutboxCounters {
+    private func loadCounters(of store: OutboxStore) throws(OutboxError) -> OutboxCounters {
         let lowest = try store.rows.lowestSequence()
         let span = try store.rows.highestSequence() - lowest
         _ = try store.rows.oldest(limit: Self.probedRows)
@@ -182,7 +182,7 @@ final class StoreOpening {
     ///
     /// - Throws: `damaged` if there are rows or a ledger of an even later commit. SQLite ends the log silently at the
     ///   first damaged frame, so everything accepted or delivered after that would be lost.
-    private func commitCutOff(
+    private func rowsOfCutOffCommit(
         after counters: OutboxCounters, in places: [String]
     ) throws(OutboxError) -> [UpdateRecord] {
         let lastSequence = counters.lastSequence
@@ -212,8 +212,8 @@ final class StoreOpening {
     ///
     /// The rows get new, consecutive sequence numbers. So there are no gaps for updates that never reached the log, or
     /// that were delivered before they were written.
-    private func complete(
-        _ records: [UpdateRecord], in store: OutboxStore, _ counters: inout OutboxCounters
+    private func accept(
+        _ records: [UpdateRecord], in store: OutboxStore, updating counters: inout OutboxCounters
     ) throws(OutboxError) {
         guard !records.isEmpty else { return }
         var next = counters
@@ -281,10 +281,10 @@ final class StoreOpening {
         // The scan skips blocks that can't be read. If even the first byte can't be read, this read throws, and the
         // store is opened later.
         _ = try withSystem(files.path, files.disk.read(1, at: 0, of: files.rebuilt))
-        var isAny = false
+        var hasRecords = false
         try RowScan.scan(path: files.rebuilt, on: files.disk) { row in
-            isAny = isAny || LedgerRecord(row).map { $0.counters.lastSequence > 0 } ?? (row.sequence > 0)
+            hasRecords = hasRecords || LedgerRecord(row).map { $0.counters.lastSequence > 0 } ?? (row.sequence > 0)
         }
-        return isAny
+        return hasRecords
     }
 }

@@ -54,9 +54,9 @@ struct StoreSalvage {
     func build() throws(OutboxError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false, repeated: 0, counters: OutboxCounters())
         try StoreBuilder.build(files, for: ownership) { builder throws(OutboxError) in
-            let tables = try intactTables(builder)
+            let tables = try copyIntactTables(into: builder)
             let copies = try copyLooseRows(into: builder, besides: tables)
-            result = try countUpdates(tables, copies, builder)
+            result = try countUpdates(tables: tables, copies: copies, in: builder)
             return result.counters
         }
         return result
@@ -64,7 +64,7 @@ struct StoreSalvage {
 
     /// Copies the rows of the tables if these are intact; otherwise returns `nil`. Tries twice, because a failing disk
     /// may deliver at the second attempt what it couldn't read at the first.
-    private func intactTables(_ builder: StoreBuilder) throws(OutboxError) -> IntactTables? {
+    private func copyIntactTables(into builder: StoreBuilder) throws(OutboxError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
         try builder.removeAll()
         return try IntactTables(files, known: known, into: builder)
@@ -78,8 +78,8 @@ struct StoreSalvage {
         for (path, limit) in [(files.path, Int64.max), (files.log, StoreFormat.maximumLogBytes)] {
             try RowScan.scan(path: path, on: files.disk, upTo: limit) { row throws(OutboxError) in
                 if let copy = LedgerRecord(row) {
-                    if !isUnknown(copy.counters.lastSequence), Self.trusts(copy.counters) { copies.add(copy) }
-                } else if tables?.accounts(for: row) != true, !isUnknown(row.sequence),
+                    if !isOfFailedCommit(copy.counters.lastSequence), Self.trusts(copy.counters) { copies.add(copy) }
+                } else if tables?.accounts(for: row) != true, !isOfFailedCommit(row.sequence),
                     UpdateRecord(row) != nil || QuarantinedUpdate(row) != nil
                 {
                     try builder.insert(row)
@@ -91,12 +91,12 @@ struct StoreSalvage {
 
     /// Whether the sequence number was given by a commit that failed. Its update is still in memory, or was never
     /// accepted.
-    private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
+    private func isOfFailedCommit(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
     /// Counts the salvaged and the lost updates. Drops rows of updates that are known to be delivered, evicted or
     /// quarantined.
     private func countUpdates(
-        _ found: IntactTables?, _ copies: LedgerCopies, _ builder: StoreBuilder
+        tables found: IntactTables?, copies: LedgerCopies, in builder: StoreBuilder
     ) throws(OutboxError) -> Result {
         let counted = max(known?.lastSequence ?? 0, copies.newest?.counters.lastSequence ?? 0)
         try builder.renumber(beyond: OutboxCounters.Limit.repair, after: counted)
@@ -106,7 +106,7 @@ struct StoreSalvage {
         let lastSequence = tables.map { max($0.lastSequence, highest) } ?? accepted
         let memory = known.map { LedgerRecord($0, oldestPending: 0) }
         let ledger = tables?.ledger ?? LedgerRecord.later(found?.ledger ?? memory, copies.newest)
-        try builder.dropPending(ledger?.counters.newestDelivered)
+        try builder.dropPendingRow(of: ledger?.counters.newestDelivered)
         // The counters in memory don't show which pending update is the oldest, so only the copies of the ledger do.
         let oldestPending = tables == nil ? copies.newest?.oldestPending ?? 0 : 0
         try builder.dropSettled(before: oldestPending)
@@ -124,10 +124,12 @@ struct StoreSalvage {
         if let tables {
             repeated = max(0, (copies.newest?.counters.settled ?? 0) - tables.ledger.counters.settled)
         } else {
-            let gaps = Self.gaps(
-                ledger?.counters, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
+            let gaps = Self.gapCount(
+                ledger: ledger?.counters, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
                 quarantined: try builder.countQuarantined(from: oldestPending))
-            let bound = max(0, missing ?? 0, Self.bound(gaps, ledger, missing, copies.earliest))
+            let bound = max(
+                0, missing ?? 0,
+                Self.maximumLoss(gaps: gaps, ledger: ledger, missing: missing, earliest: copies.earliest))
             // The number of updates that were accepted last and of which nothing was found, neither a row nor a ledger
             // that counts them.
             let later = lastSequence - max(try builder.highestSequence(), copies.newest?.counters.lastSequence ?? 0)
@@ -136,8 +138,8 @@ struct StoreSalvage {
         }
         return Result(
             salvaged: pending, lost: minimumLost...maximumLost, foundLedger: ledger != nil, repeated: repeated,
-            counters: try counters(
-                ledger, pending: pending, lost: maximumLost, lastSequence: lastSequence, builder))
+            counters: try balancedCounters(
+                ledger, pending: pending, lost: maximumLost, lastSequence: lastSequence, in: builder))
     }
 
     /// Whether loose rows or copies of the ledger are later than the tables by more than one commit. If it is only one,
@@ -159,8 +161,8 @@ struct StoreSalvage {
     /// Returns the number of sequence numbers, from the oldest pending one on, for which there is no pending and no
     /// quarantined row. It is the maximum loss. Most of these updates had been delivered or evicted, but it is unknown
     /// which ones.
-    private static func gaps(
-        _ ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
+    private static func gapCount(
+        ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
     ) -> Int64 {
         // While a backlog is being sent, the newest update is delivered before the older ones. So one gap in the
         // sequence may be that update.
@@ -170,8 +172,8 @@ struct StoreSalvage {
 
     /// Returns the maximum loss. It is `gaps`, unless the copies of the ledger show a lower limit: fewer updates can
     /// have been delivered, evicted or quarantined since the earliest copy.
-    private static func bound(
-        _ gaps: Int64, _ ledger: LedgerRecord?, _ missing: Int64?, _ earliest: LedgerRecord?
+    private static func maximumLoss(
+        gaps: Int64, ledger: LedgerRecord?, missing: Int64?, earliest: LedgerRecord?
     ) -> Int64 {
         guard let missing, let settled = ledger?.counters.settled, let earliest = earliest?.counters.settled else {
             return gaps
@@ -180,8 +182,8 @@ struct StoreSalvage {
     }
 
     /// Returns counters that add up. All updates that aren't pending, evicted or quarantined are counted as delivered.
-    private func counters(
-        _ ledger: LedgerRecord?, pending: Int64, lost: Int64, lastSequence: Int64, _ builder: StoreBuilder
+    private func balancedCounters(
+        _ ledger: LedgerRecord?, pending: Int64, lost: Int64, lastSequence: Int64, in builder: StoreBuilder
     ) throws(OutboxError) -> OutboxCounters {
         var counters = ledger?.counters ?? OutboxCounters()
         let quarantined = try builder.countQuarantined(from: 0)

@@ -9,7 +9,7 @@ extension OutboxError {
     /// Creates the error for a failed call of SQLite. `code` is SQLite's extended result code. `systemNumber` is the
     /// `errno` that SQLite got from the system, or 0.
     init(sqliteCode code: Int32, systemNumber: Int32, path: String, message: ReportedText) {
-        let kind = Self.code(ofResult: code, systemNumber: systemNumber, path)
+        let kind = Self.code(ofResult: code, systemNumber: systemNumber, path: path)
         self.init(kind, path: path, .sqlite(code: code, message: message))
     }
 
@@ -23,7 +23,7 @@ extension OutboxError {
         } else {
             let message = ReportedText(error.description, limit: ReportedText.longestSentence)
             self.init(
-                Self.code(ofSystemNumber: error.number, path), path: path,
+                Self.code(ofSystemNumber: error.number, path: path), path: path,
                 .system(number: error.number, message: message))
         }
     }
@@ -47,7 +47,7 @@ extension OutboxError {
     /// Whether the connection is still usable and its earlier commits are on the disk.
     var leavesStoreSound: Bool { (isFull || code == .busy) && !isFailedSync }
 
-    private static func code(ofResult code: Int32, systemNumber: Int32, _ path: String) -> Code {
+    private static func code(ofResult code: Int32, systemNumber: Int32, path: String) -> Code {
         switch code & 0xff {
         case SQLITE_FULL: codeOfFullDisk(at: path)
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
@@ -57,14 +57,14 @@ extension OutboxError {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_INTERRUPT: .damaged
         case SQLITE_READONLY: .readOnly
         case SQLITE_IOERR where code == shortRead || (code == failedRead && systemNumber == EIO): .damaged
-        case SQLITE_IOERR, SQLITE_CANTOPEN: Self.code(ofSystemNumber: systemNumber, path)
+        case SQLITE_IOERR, SQLITE_CANTOPEN: Self.code(ofSystemNumber: systemNumber, path: path)
         default: .unusable
         }
     }
 
     /// Returns the code for an `errno`. It is needed because SQLite reports two cases of missing space as plain
     /// input/output errors: writes that exceed a quota, and writes to the log's index.
-    private static func code(ofSystemNumber number: Int32, _ path: String) -> Code {
+    private static func code(ofSystemNumber number: Int32, path: String) -> Code {
         switch number {
         case ENOSPC, EDQUOT: codeOfFullDisk(at: path)
         case EROFS: .readOnly

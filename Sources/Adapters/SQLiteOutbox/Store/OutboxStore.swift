@@ -13,7 +13,7 @@ final class OutboxStore {
     private let quarantine: QuarantineStatements
     /// The statement that reads a number which changes whenever another connection writes.
     private let dataVersion: SQLiteStatement
-    private var settledChange: Int64?
+    private var handledChange: Int64?
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
@@ -25,8 +25,8 @@ final class OutboxStore {
     /// all of them.
     static let quarantineLimit = 256
 
-    /// Opens a store that exists and is complete. If it is closed before `acceptChanges` is called, nothing is moved
-    /// from the log into the database.
+    /// Opens a store that exists and is complete. If it is closed before `enableCheckpointOnClose` is called, nothing
+    /// is moved from the log into the database.
     init(_ files: StoreFiles) throws(OutboxError) {
         let connection = try SQLiteConnection(
             path: files.path, access: .readWrite, on: files.disk, lockTimeout: Self.lockTimeout)
@@ -51,21 +51,21 @@ final class OutboxStore {
     /// Returns the number of the last change by another connection. Returns `nil` if that change has already been
     /// handled. Right after opening, there is always one to handle. Reading the number takes microseconds.
     func foreignChange() throws(OutboxError) -> Int64? {
-        let version = try dataVersion.answer()
-        return version == settledChange ? nil : version
+        let version = try dataVersion.singleInteger()
+        return version == handledChange ? nil : version
     }
 
     /// Records that the requests that came with `change` have all been handled.
-    func settle(_ change: Int64) { settledChange = change }
+    func markHandled(_ change: Int64) { handledChange = change }
 
     /// Returns the table of the tools' requests.
-    func requests() throws(OutboxError) -> RequestTable { try RequestTable(connection) }
+    func requestTable() throws(OutboxError) -> RequestTable { try RequestTable(connection) }
 
     /// Makes a later close move the log into the database. Call this only after a check has found no damage.
-    func acceptChanges() { connection.setCheckpointOnClose(true) }
+    func enableCheckpointOnClose() { connection.setCheckpointOnClose(true) }
 
     /// Makes a later close change nothing, because the store must be salvaged as it is.
-    func refuseChanges() { connection.setCheckpointOnClose(false) }
+    func disableCheckpointOnClose() { connection.setCheckpointOnClose(false) }
 
     /// Runs `body` as one transaction. When this function returns, the changes are on the disk. If it throws, they have
     /// been undone.
@@ -121,7 +121,7 @@ final class OutboxStore {
     /// Returns the size of the pages in use, in bytes. Free pages don't count, because they are reused before the file
     /// grows.
     func bytesInUse() throws(OutboxError) -> Int64 {
-        try (pageCount.answer() - freePageCount.answer()) * StoreFormat.pageSize
+        try (pageCount.singleInteger() - freePageCount.singleInteger()) * StoreFormat.pageSize
     }
 
     /// Moves the whole content of the log into the database, and empties the log.
@@ -135,15 +135,15 @@ final class OutboxStore {
     }
 
     /// Returns the number of pages of the database, including pages that only the log contains.
-    func pages() throws(OutboxError) -> Int64 { try pageCount.answer() }
+    func countPages() throws(OutboxError) -> Int64 { try pageCount.singleInteger() }
 
     /// Shrinks the database file if it is large and nearly all of it is free, as it is after a backlog has been sent.
     ///
     /// In that case VACUUM copies only few pages. SQLite's automatic vacuum isn't used, because it would write one more
     /// page in many commits.
     func compactIfNearlyEmpty() throws(OutboxError) {
-        let free = try freePageCount.answer()
-        guard free >= 1024, try pages() - free <= 512 else { return }
+        let free = try freePageCount.singleInteger()
+        guard free >= 1024, try countPages() - free <= 512 else { return }
         try connection.execute("VACUUM")
         try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     }

@@ -199,7 +199,7 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
 
     /// Runs the statement and resets it. Returns the integer in the first column of the first row, or 0 if there is no
     /// row.
-    func answer() throws(OutboxError) -> Int64 {
+    func singleInteger() throws(OutboxError) -> Int64 {
         defer { reset() }
         return try step() ? integer(0) : 0
     }

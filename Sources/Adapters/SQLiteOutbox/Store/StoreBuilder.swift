@@ -18,7 +18,7 @@ final class StoreBuilder {
                 try withSystem(files.path, files.disk.removeFile(at: files.rebuilt + suffix))
             }
             try withSystem(files.path, files.disk.createFile(at: files.rebuilt))
-            try owner?.holdRebuilt()
+            try owner?.lockRebuilt()
             let builder = try StoreBuilder(files)
             try builder.finish(try fill(builder))
         }
@@ -61,7 +61,7 @@ final class StoreBuilder {
     }
 
     /// Drops the pending row of `delivered`. If there is such a row, it is an old copy that was salvaged.
-    func dropPending(_ delivered: StoredUpdate?) throws(OutboxError) {
+    func dropPendingRow(of delivered: StoredUpdate?) throws(OutboxError) {
         guard let delivered, try rows.pending(delivered.sequence)?.stored == delivered else { return }
         try connection.execute("DELETE FROM updates WHERE sequence = \(delivered.sequence)")
     }

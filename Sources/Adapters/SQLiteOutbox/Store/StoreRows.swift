@@ -6,13 +6,13 @@ import Reporting
 /// the write-ahead log can't start over while it is being read.
 final class StoreRows {
     private let path: String
-    private let row: SQLiteStatement
-    private let ascending: SQLiteStatement
-    private let descending: SQLiteStatement
-    private let lowest: SQLiteStatement
-    private let highest: SQLiteStatement
-    private let count: SQLiteStatement
-    private let quarantine: SQLiteStatement
+    private let selectRow: SQLiteStatement
+    private let selectAscending: SQLiteStatement
+    private let selectDescending: SQLiteStatement
+    private let selectLowest: SQLiteStatement
+    private let selectHighest: SQLiteStatement
+    private let countRows: SQLiteStatement
+    private let selectQuarantine: SQLiteStatement
 
     init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         func select(_ clauses: String, from table: String = StoreSchema.updates) throws(OutboxError) -> SQLiteStatement
@@ -20,13 +20,13 @@ final class StoreRows {
             try SQLiteStatement(connection, "SELECT \(StoredRow.columns) FROM \(table) \(clauses)")
         }
         path = connection.path
-        row = try select("WHERE sequence = ?1")
-        ascending = try select("WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
-        descending = try select("WHERE sequence > 0 ORDER BY sequence DESC LIMIT ?1")
-        lowest = try SQLiteStatement(connection, "SELECT min(sequence) FROM updates WHERE sequence <> 0")
-        highest = try SQLiteStatement(connection, "SELECT max(sequence) FROM updates")
-        count = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM updates LIMIT ?1)")
-        quarantine = try select(
+        selectRow = try select("WHERE sequence = ?1")
+        selectAscending = try select("WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
+        selectDescending = try select("WHERE sequence > 0 ORDER BY sequence DESC LIMIT ?1")
+        selectLowest = try SQLiteStatement(connection, "SELECT min(sequence) FROM updates WHERE sequence <> 0")
+        selectHighest = try SQLiteStatement(connection, "SELECT max(sequence) FROM updates")
+        countRows = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM updates LIMIT ?1)")
+        selectQuarantine = try select(
             "ORDER BY sequence LIMIT \(OutboxStore.quarantineLimit + 1)", from: StoreSchema.quarantine)
     }
 
@@ -34,10 +34,10 @@ final class StoreRows {
     ///
     /// - Throws: `damaged` if the ledger is missing or damaged.
     func ledger() throws(OutboxError) -> LedgerRecord {
-        defer { row.reset() }
-        try row.bind(LedgerRecord.sequence, at: 1)
-        guard try row.step(), let record = StoredRow(row).flatMap({ LedgerRecord($0) }) else {
-            throw damage(.ledgerUnreadable)
+        defer { selectRow.reset() }
+        try selectRow.bind(LedgerRecord.sequence, at: 1)
+        guard try selectRow.step(), let record = StoredRow(selectRow).flatMap({ LedgerRecord($0) }) else {
+            throw damageError(.ledgerUnreadable)
         }
         return record
     }
@@ -45,27 +45,27 @@ final class StoreRows {
     /// Returns the pending update with this sequence number; `nil` if it isn't pending.
     func pending(_ sequence: Int64) throws(OutboxError) -> UpdateRecord? {
         guard sequence > LedgerRecord.sequence else { return nil }
-        defer { row.reset() }
-        try row.bind(sequence, at: 1)
-        return try row.step() ? try decode(row) : nil
+        defer { selectRow.reset() }
+        try selectRow.bind(sequence, at: 1)
+        return try selectRow.step() ? try record(from: selectRow) : nil
     }
 
     func isPending(_ sequence: Int64) throws(OutboxError) -> Bool {
         guard sequence > LedgerRecord.sequence else { return false }
-        defer { row.reset() }
-        try row.bind(sequence, at: 1)
-        return try row.step()
+        defer { selectRow.reset() }
+        try selectRow.bind(sequence, at: 1)
+        return try selectRow.step()
     }
 
     /// Returns up to `limit` pending updates whose sequence numbers are higher than `sequence`, in order of acceptance.
     func oldest(after sequence: Int64 = 0, limit: Int) throws(OutboxError) -> [UpdateRecord] {
-        try ascending.bind(max(0, sequence), at: 1)
-        try ascending.bind(Int64(limit), at: 2)
-        let records = try collect(ascending)
+        try selectAscending.bind(max(0, sequence), at: 1)
+        try selectAscending.bind(Int64(limit), at: 2)
+        let records = try records(from: selectAscending)
         var last = sequence
         for record in records {
             guard record.stored.sequence > last else {
-                throw damage(.rowMisplaced(record.stored.sequence))
+                throw damageError(.rowMisplaced(record.stored.sequence))
             }
             last = record.stored.sequence
         }
@@ -74,20 +74,20 @@ final class StoreRows {
 
     /// Returns up to `limit` pending updates, beginning with the one that was accepted last.
     func latest(limit: Int) throws(OutboxError) -> [UpdateRecord] {
-        try descending.bind(Int64(limit), at: 1)
-        return try collect(descending)
+        try selectDescending.bind(Int64(limit), at: 1)
+        return try records(from: selectDescending)
     }
 
     /// Returns the sequence number of the oldest pending update; 0 if nothing is pending.
-    func lowestSequence() throws(OutboxError) -> Int64 { try sequence(lowest) }
+    func lowestSequence() throws(OutboxError) -> Int64 { try sequence(from: selectLowest) }
 
     /// Returns the sequence number of the pending update that was accepted last; 0 if nothing is pending.
-    func highestSequence() throws(OutboxError) -> Int64 { try sequence(highest) }
+    func highestSequence() throws(OutboxError) -> Int64 { try sequence(from: selectHighest) }
 
-    private func sequence(_ statement: borrowing SQLiteStatement) throws(OutboxError) -> Int64 {
-        let sequence = try statement.answer()
+    private func sequence(from statement: borrowing SQLiteStatement) throws(OutboxError) -> Int64 {
+        let sequence = try statement.singleInteger()
         guard sequence == 0 || StoredRow.plausibleSequences.contains(sequence) else {
-            throw damage(.rowMisplaced(sequence))
+            throw damageError(.rowMisplaced(sequence))
         }
         return sequence
     }
@@ -98,9 +98,9 @@ final class StoreRows {
     /// - Throws: `damaged` if there are more than `limit`. In a damaged table that leads to the same page twice,
     ///   counting would never end.
     func countPending(atMost limit: Int64) throws(OutboxError) -> Int64 {
-        try count.bind(limit + 2, at: 1)  // 1 for the ledger's row, 1 to notice that there are too many
-        let pending = try count.answer() - 1
-        guard pending <= limit else { throw damage(.ledgerMismatch) }
+        try countRows.bind(limit + 2, at: 1)  // 1 for the ledger's row, 1 to notice that there are too many
+        let pending = try countRows.singleInteger() - 1
+        guard pending <= limit else { throw damageError(.ledgerMismatch) }
         return pending
     }
 
@@ -112,15 +112,15 @@ final class StoreRows {
 
     /// Returns the quarantined updates that can be read. If some can't be read, also returns the first error.
     func readableQuarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
-        defer { quarantine.reset() }
+        defer { selectQuarantine.reset() }
         var updates: [QuarantinedUpdate] = []
         var damage: OutboxError?
         do throws(OutboxError) {
-            while try quarantine.step() {
-                if let update = StoredRow(quarantine).flatMap({ QuarantinedUpdate($0) }) {
+            while try selectQuarantine.step() {
+                if let update = StoredRow(selectQuarantine).flatMap({ QuarantinedUpdate($0) }) {
                     updates.append(update)
                 } else if damage == nil {
-                    damage = self.damage(.rowUnreadable(quarantine.integer(0)))
+                    damage = damageError(.rowUnreadable(selectQuarantine.integer(0)))
                 }
             }
         } catch {
@@ -137,11 +137,11 @@ final class StoreRows {
     func checkQuarantine(_ counters: OutboxCounters) throws(OutboxError) {
         let updates = try quarantined()
         guard updates.count <= min(counters.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
-            throw damage(.ledgerMismatch)
+            throw damageError(.ledgerMismatch)
         }
         for sequence in updates.map(\.stored.sequence) {
             guard sequence <= counters.lastSequence, try !isPending(sequence) else {
-                throw damage(.rowMisplaced(sequence))
+                throw damageError(.rowMisplaced(sequence))
             }
         }
     }
@@ -167,19 +167,19 @@ final class StoreRows {
         return LedgerRecord(counters, oldestPending: lowest > 0 ? lowest : counters.lastSequence + 1)
     }
 
-    private func collect(_ statement: borrowing SQLiteStatement) throws(OutboxError) -> [UpdateRecord] {
+    private func records(from statement: borrowing SQLiteStatement) throws(OutboxError) -> [UpdateRecord] {
         defer { statement.reset() }
         var records: [UpdateRecord] = []
-        while try statement.step() { records.append(try decode(statement)) }
+        while try statement.step() { records.append(try record(from: statement)) }
         return records
     }
 
-    private func decode(_ statement: borrowing SQLiteStatement) throws(OutboxError) -> UpdateRecord {
+    private func record(from statement: borrowing SQLiteStatement) throws(OutboxError) -> UpdateRecord {
         guard let record = StoredRow(statement).flatMap({ UpdateRecord($0) }) else {
-            throw damage(.rowUnreadable(statement.integer(0)))
+            throw damageError(.rowUnreadable(statement.integer(0)))
         }
         return record
     }
 
-    private func damage(_ cause: OutboxError.Cause) -> OutboxError { OutboxError(.damaged, path: path, cause) }
+    private func damageError(_ cause: OutboxError.Cause) -> OutboxError { OutboxError(.damaged, path: path, cause) }
 }

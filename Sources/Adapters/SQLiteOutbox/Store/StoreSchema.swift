@@ -92,7 +92,7 @@ enum StoreSchema {
     /// - Throws: `damaged` if the schema isn't Waypost's; `newerSchema` if it is that of a newer release.
     static func check(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         try check(version: connection.integer("PRAGMA user_version") ?? 0, of: connection.path, connection)
-        try require(connection)
+        try requireSchema(in: connection)
     }
 
     /// Makes sure that `found`, the version in the file at `path`, is the version of this release.
@@ -106,7 +106,7 @@ enum StoreSchema {
         }
         if found == version { return }
         let cause = OutboxError.Cause.schema(found: found, known: version)
-        do throws(OutboxError) { try require(connection) } catch {
+        do throws(OutboxError) { try requireSchema(in: connection) } catch {
             guard error.code == .damaged else { throw error }
             throw OutboxError(.newerSchema, path: path, cause)
         }
@@ -116,7 +116,7 @@ enum StoreSchema {
     /// Makes sure that the schema is this one. Doesn't check the version number.
     ///
     /// - Throws: `damaged` if the schema is different.
-    static func require(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
+    static func requireSchema(in connection: borrowing SQLiteConnection) throws(OutboxError) {
         connection.limitSteps(stepLimit)
         defer { connection.limitSteps(nil) }
         let statement = try SQLiteStatement(
@@ -128,12 +128,12 @@ enum StoreSchema {
             guard let known, statement.text(0) == known.type, statement.text(2) == known.name,
                 statement.text(3) == known.text, found.insert(known.name).inserted,
                 known.type == "view" || roots.insert(statement.integer(4)).inserted
-            else { throw foreign(statement.text(0), statement.text(1), in: connection.path) }
+            else { throw foreignObjectError(type: statement.text(0), name: statement.text(1), in: connection.path) }
         }
         guard found.count == objects.count else { throw OutboxError(.damaged, path: connection.path, .notOutbox) }
     }
 
-    private static func foreign(_ type: String?, _ name: String?, in path: String) -> OutboxError {
+    private static func foreignObjectError(type: String?, name: String?, in path: String) -> OutboxError {
         func word(_ text: String?) -> ReportedText { ReportedText(text ?? "?", limit: 40) }
         return OutboxError(.damaged, path: path, .foreignObject(type: word(type), name: word(name)))
     }

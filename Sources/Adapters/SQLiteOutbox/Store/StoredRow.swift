@@ -60,7 +60,7 @@ struct StoredRow: Sendable {
 
     /// Creates a row from `sequence` and the values of the other columns. `value` returns the value of a column, and is
     /// called with 1, 2, 3 and so on. Returns `nil` if the checksum or the type of a value is wrong.
-    init?(_ sequence: Int64, _ value: (Int) -> StoredValue?) {
+    init?(_ sequence: Int64, valueOfColumn value: (Int) -> StoredValue?) {
         self.init(sequence)
         for index in 0..<Column.count {
             switch value(index + 1) {

@@ -42,17 +42,17 @@ extension StoredRow {
 
     mutating func set(_ update: LocationUpdate) {
         self[.time] = update.timeOfFix.millisecondsSince1970
-        self[.latitude] = Self.count(in: update.latitude, unitsPerOne: LocationUpdate.unitsPerDegree)
-        self[.longitude] = Self.count(in: update.longitude, unitsPerOne: LocationUpdate.unitsPerDegree)
-        self[.altitude] = Self.count(in: update.altitudeMeters, unitsPerOne: LocationUpdate.unitsPerMeter)
-        self[.speed] = Self.count(in: update.speedMetersPerSecond, unitsPerOne: LocationUpdate.unitsPerMeter)
+        self[.latitude] = Self.unitCount(of: update.latitude, unitsPerOne: LocationUpdate.unitsPerDegree)
+        self[.longitude] = Self.unitCount(of: update.longitude, unitsPerOne: LocationUpdate.unitsPerDegree)
+        self[.altitude] = Self.unitCount(of: update.altitudeMeters, unitsPerOne: LocationUpdate.unitsPerMeter)
+        self[.speed] = Self.unitCount(of: update.speedMetersPerSecond, unitsPerOne: LocationUpdate.unitsPerMeter)
         self[.heading] = update.headingDegrees.map { Int64($0) }
-        self[.accuracy] = Self.count(in: update.horizontalAccuracyMeters, unitsPerOne: LocationUpdate.unitsPerMeter)
+        self[.accuracy] = Self.unitCount(of: update.horizontalAccuracyMeters, unitsPerOne: LocationUpdate.unitsPerMeter)
     }
 
     /// Returns `value` as a rounded number of units, of which there are `unitsPerOne` in 1. Returns `nil` if `value` is
     /// `nil` or too large.
-    private static func count(in value: Double?, unitsPerOne: Double) -> Int64? {
+    private static func unitCount(of value: Double?, unitsPerOne: Double) -> Int64? {
         value.flatMap { Int64(exactly: ($0 * unitsPerOne).rounded()) }
     }
 

@@ -10,7 +10,7 @@ import TimeAndChance
 enum TrackThinning {
     /// Returns the indices of the updates to keep: the first, the last, the landmarks, those in `fixed`, and as many
     /// others as the tolerance requires. `tolerance` is in metres.
-    static func kept(of updates: [LocationUpdate], tolerance: Double, fixed: Set<Int> = []) -> [Int] {
+    static func keptIndices(of updates: [LocationUpdate], tolerance: Double, fixed: Set<Int> = []) -> [Int] {
         guard !updates.isEmpty else { return [] }
         let marks = landmarks(of: updates).union(fixed).sorted()
         return [0]
@@ -23,12 +23,14 @@ enum TrackThinning {
     /// Returns the indices of the updates that are kept at any tolerance.
     static func landmarks(of updates: [LocationUpdate]) -> Set<Int> {
         var landmarks: Set<Int> = [0, updates.count - 1]
-        let standing = standing(updates)
+        let standing = standstills(in: updates)
         var start = 0
         for index in updates.indices {
             let isLast = index == updates.count - 1
-            if isLast || isBreak(updates[index], updates[index + 1]) || standing[index] != standing[index + 1] {
-                landmarks.formUnion(marks(ofRun: start...index, isStanding: standing[index], updates))
+            if isLast || isInterrupted(between: updates[index], and: updates[index + 1])
+                || standing[index] != standing[index + 1]
+            {
+                landmarks.formUnion(runLandmarks(start...index, isStanding: standing[index], in: updates))
                 start = index + 1
             }
         }
@@ -38,15 +40,17 @@ enum TrackThinning {
     /// Returns the landmarks of one run of updates, which is a stop or a leg between two stops. For a stop, these are
     /// its first and its last update. For a leg, they are its fastest and its slowest update, and an end at which the
     /// drive is interrupted.
-    private static func marks(
-        ofRun run: ClosedRange<Int>, isStanding: Bool, _ updates: [LocationUpdate]
+    private static func runLandmarks(
+        _ run: ClosedRange<Int>, isStanding: Bool, in updates: [LocationUpdate]
     ) -> Set<Int> {
         if isStanding { return [run.lowerBound, run.upperBound] }
         var marks: Set<Int> = []
-        if run.lowerBound > 0, isBreak(updates[run.lowerBound - 1], updates[run.lowerBound]) {
+        if run.lowerBound > 0, isInterrupted(between: updates[run.lowerBound - 1], and: updates[run.lowerBound]) {
             marks.insert(run.lowerBound)
         }
-        if run.upperBound < updates.count - 1, isBreak(updates[run.upperBound], updates[run.upperBound + 1]) {
+        if run.upperBound < updates.count - 1,
+            isInterrupted(between: updates[run.upperBound], and: updates[run.upperBound + 1])
+        {
             marks.insert(run.upperBound)
         }
         let speeds = run.compactMap { index in updates[index].speedMetersPerSecond.map { (index, $0) } }
@@ -55,14 +59,14 @@ enum TrackThinning {
         return marks
     }
 
-    private static func isBreak(_ one: LocationUpdate, _ next: LocationUpdate) -> Bool {
+    private static func isInterrupted(between one: LocationUpdate, and next: LocationUpdate) -> Bool {
         let span = one.timeOfFix.duration(to: next.timeOfFix)
         return span <= .zero || span > TrackSimplification.maximumSpan
     }
 
     /// Returns for each update whether the vehicle was at a standstill. If an update has no speed, as a shape point has
     /// none, the state of the previous one is used.
-    private static func standing(_ updates: [LocationUpdate]) -> [Bool] {
+    private static func standstills(in updates: [LocationUpdate]) -> [Bool] {
         var isStanding = false
         return updates.map { update in
             if let speed = update.speedMetersPerSecond { isStanding = speed < Motion.standingSpeed }

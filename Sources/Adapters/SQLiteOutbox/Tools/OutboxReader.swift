@@ -18,7 +18,7 @@ package final class OutboxReader {
     /// - Throws: `missing`, `damaged`, `forbidden`, `newerSchema`, or another reason why the outbox can't be read.
     package init(path: String) throws(OutboxError) {
         guard Self.exists(path) else { throw OutboxError(.missing, path: path) }
-        let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
+        let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expectedOwner(ofFileAt: path)))
         // The user who reads the outbox need not be its owner.
         if let status = try withSystem(path, FileStatus(at: files.path)) {
             try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))

@@ -18,7 +18,7 @@ package final class OutboxRequester {
     /// - Throws: the reason why this user can't write to the outbox.
     package init(path: String) throws(OutboxError) {
         let files = try withSystem(path, StoreFiles(at: path))
-        try files.requireOwn(for: EffectiveUser.current)
+        try files.requireOwnFiles(for: EffectiveUser.current)
         _ = try StoreHeader(files, at: files.path)
         let connection = try SQLiteConnection(path: files.path, access: .readWrite)
         connection.setCheckpointOnClose(false)
@@ -179,19 +179,19 @@ package struct QuarantinedUpdate: Sendable, Hashable {
 /// been handled.
 final class RequestTable {
     private let unanswered: SQLiteStatement
-    private let write: SQLiteStatement
-    private let forget: SQLiteStatement
+    private let writeAnswer: SQLiteStatement
+    private let deleteOldAnswers: SQLiteStatement
 
     /// The maximum number of requests that the owner handles at a time.
     static let maximumAtOnce = 16
     /// The number of recent requests whose answers are kept, in case the tool ended without fetching them.
-    private static let kept: Int64 = 64
+    private static let keptAnswers: Int64 = 64
 
     init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         unanswered = try SQLiteStatement(
             connection, "SELECT id, action, sequences FROM requests WHERE answer IS NULL ORDER BY id LIMIT ?1")
-        write = try SQLiteStatement(connection, "UPDATE requests SET answer = ?2 WHERE id = ?1")
-        forget = try SQLiteStatement(connection, "DELETE FROM requests WHERE answer IS NOT NULL AND id < ?1")
+        writeAnswer = try SQLiteStatement(connection, "UPDATE requests SET answer = ?2 WHERE id = ?1")
+        deleteOldAnswers = try SQLiteStatement(connection, "DELETE FROM requests WHERE answer IS NOT NULL AND id < ?1")
     }
 
     /// Returns the oldest requests that have no answer yet. A request that can't be read is `nil`.
@@ -205,8 +205,8 @@ final class RequestTable {
         return requests
     }
 
-    func answer(_ id: Int64, _ answer: QuarantineAnswer) throws(OutboxError) {
-        try write.run([.integer(id), answer.value])
-        try forget.run(max(0, id) - Self.kept)
+    func store(_ answer: QuarantineAnswer, forRequest id: Int64) throws(OutboxError) {
+        try writeAnswer.run([.integer(id), answer.value])
+        try deleteOldAnswers.run(max(0, id) - Self.keptAnswers)
     }
 }

@@ -92,9 +92,9 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
     package func tick(after elapsed: Duration) -> Stall? { watch.withLock { $0.tick(after: elapsed) } }
     package func observe(_ event: ReportingEvent) { watch.withLock { $0.record(event) } }
 
-    package func turned() { reportProgress(of: .receiver) }
+    package func loopIterated() { reportProgress(of: .receiver) }
     package func fixMade(_ fix: Fix) { markBusy(.intake) }
-    package func ended() {
+    package func threadEnded() {
         markIdle(.receiver)
         markIdle(.intake)  // the receiver's last fixes stay unread
     }

@@ -78,7 +78,7 @@ struct ConfigurationReload {
             var candidate: Candidate?
             var hasReportedWait = false
             for await _ in wakes {
-                if source?.requests.take() == true {
+                if source?.requests.takeRequest() == true {
                     candidate = await requestedCandidate()
                     hasReportedWait = false
                 } else if candidate == nil {
@@ -147,7 +147,9 @@ struct ConfigurationReload {
     private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ReloadRejection) -> Value
     ) async -> Result<Value, ReloadRejection> {
-        let made = await onThreadIfAny(named: "configuration") { Result { () throws(ReloadRejection) in try body() } }
+        let made = await onThreadIfPossible(named: "configuration") {
+            Result { () throws(ReloadRejection) in try body() }
+        }
         switch made {
         case .success(let result): return result
         case .failure(let error): return .failure(ReloadRejection("\(error)"))

@@ -25,13 +25,13 @@ struct ServiceParts: Sendable {
         let clock = MonotonicClock(ContinuousClock())
         let history = HistoryKeeper(clock: clock)
         let recorder = isRecorded ? RunRecorder(now: { .system }) : nil
-        recorder?.keepPrivate(
-            in: configuration.reporting.privateZones, hasSwitch: configuration.privateModeFile != nil)
+        recorder?.setPrivacy(
+            zones: configuration.reporting.privateZones, hasSwitch: configuration.privateModeFile != nil)
         log = LogWriter(
             level: configuration.log.level, format: configuration.log.format, listensToDebug: isRecorded
         ) { level, text in
             if level < .debug { history.note(level, text) }
-            recorder?.note(logLine: "\(level.rawValue): \(text)")
+            recorder?.record(logLine: "\(level.rawValue): \(text)")
         }
         monitor =
             configuration.readsRecording

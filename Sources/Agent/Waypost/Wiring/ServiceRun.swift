@@ -91,7 +91,7 @@ struct ServiceRun: Sendable {
 
     /// Warns if other users can change the configuration file or a file that it names.
     private func reportExposedFiles() async {
-        let found = await onThreadIfAny(named: "configuration") { [configuration, file = options.reloads?.file] in
+        let found = await onThreadIfPossible(named: "configuration") { [configuration, file = options.reloads?.file] in
             configuration.exposedFiles(from: file, to: EffectiveUser.current)
         }
         for exposed in (try? found.get()) ?? [] { log.write(.warning, exposed.text) }
@@ -212,7 +212,7 @@ extension ServiceRun {
                     + "\(path) replays it")
         }
         let settings = RecordingSettings(directory: directory, version: Release.version)
-        guard let error = await recorder.write(settings) else { return }
+        guard let error = await recorder.writeRecording(settings) else { return }
         let condition = Condition(
             recordingIn: directory, endedBy: "\(error.refusal?.reason ?? error.description)",
             remedy: "\(error.refusal?.remedy ?? "")")

@@ -51,7 +51,7 @@ struct StatusAddress: Sendable {
         while !Task.isCancelled {
             await clock.sleep(for: pause)
             pause = min(pause * 2, Self.maximumPause)
-            let attempt = await onThreadIfAny(named: "status") { [configured, routes] in
+            let attempt = await onThreadIfPossible(named: "status") { [configured, routes] in
                 try? Self.listen(on: configured, routes)
             }
             if case .success(let service?) = attempt { return service }

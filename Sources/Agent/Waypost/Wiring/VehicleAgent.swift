@@ -290,7 +290,7 @@ extension Configuration {
         outbox.reportWarningEnd = { parts.monitor.clear(.one(ConditionCode($0))) }
         outbox.uptime = { parts.clock.now }
         let owner = OutboxVehicle(forOutbox: outbox.path)
-        outbox.admit = { [vehicle] ledger throws(OutboxError) in
+        outbox.checkLedger = { [vehicle] ledger throws(OutboxError) in
             try owner.adopt(vehicle, ledger) { parts.log.write(.warning, $0) }
         }
         return outbox

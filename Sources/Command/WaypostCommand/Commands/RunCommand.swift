@@ -13,7 +13,7 @@ struct RunCommand {
     /// Reads the configuration. After a re-execution, uses the configuration that the previous program image validated.
     init(_ arguments: Arguments) throws {
         file = arguments.configurationFile
-        last = NextImage.received.flatMap(Handover.init(message:))
+        last = NextImage.receivedMessage.flatMap(Handover.init(message:))
         configuration =
             if let last { try Configuration(document: last.document, file: file) } else {
                 try arguments.configuration()

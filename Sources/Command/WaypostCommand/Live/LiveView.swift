@@ -64,7 +64,7 @@ struct LiveView {
             let lines = content.text(inColour: inColour)
             if lines != shown { try screen.draw(lines) }
             shown = lines
-            switch try screen.key(within: redrawInterval, unless: stop) {
+            switch try screen.nextKey(within: redrawInterval, unless: stop) {
             case .end, .character(UInt8(ascii: "q")), .character(UInt8(ascii: "Q")), .character(3), .character(4):
                 return
             case .character: shown = nil  // any other key redraws

@@ -35,8 +35,8 @@ struct LogDecoding: Sendable {
 
     /// Prints remarks about sentences that were left out and about logs that are in the wrong order.
     func reportLosses() {
-        for outcome in outcomes { outcome.loss.map { Terminal.say("waypost: \($0)") } }
-        LogOutcome.disorder(of: outcomes).map { Terminal.say("waypost: \($0)") }
+        for outcome in outcomes { outcome.checksumRemark.map { Terminal.say("waypost: \($0)") } }
+        LogOutcome.orderRemark(on: outcomes).map { Terminal.say("waypost: \($0)") }
     }
 }
 
@@ -48,7 +48,7 @@ extension LogReader {
         var decoding = LogDecoding()
         var progress = progress
         while true {
-            let chunk = next()
+            let chunk = nextChunk()
             if chunk.bytesRead > 0 {
                 decoding.reached = chunk.reached
                 if paths.count > 1 { decoding.reached += " (log \(decoding.outcomes.count + 1) of \(paths.count))" }

@@ -9,7 +9,8 @@ enum ReplacedFile {
     static func require(
         _ path: String, as result: String, of command: String, isOurs: ([UInt8]) -> Bool
     ) throws(UsageError) {
-        guard path != "-", let status = try? FileStatus(behind: path), status.kind == .file, status.bytes > 0 else {
+        guard path != "-", let status = try? FileStatus(followingLinksAt: path), status.kind == .file, status.bytes > 0
+        else {
             return
         }
         if let bytes = try? FileSystem.read(512, at: 0, of: path), isOurs(bytes) { return }

@@ -72,7 +72,7 @@ struct FleetPlan: Sendable, Equatable {
     /// two updates.
     func offset(at index: Int, interval: Duration) -> DriveOffset {
         DriveOffset(
-            delay: spread(interval) * index / count, withinMeters: spreadMeters, of: first + index)
+            delay: spread(interval) * index / count, withinMeters: spreadMeters, forVehicle: first + index)
     }
 
     /// Returns the period over which the starts of the vehicles are spread. `interval` is the time between two updates.

@@ -78,7 +78,7 @@ struct ReplayRun: Sendable {
         own.vehicle = names[0]
         own.upload.backlogUpdatesPerSecond = nil  // the replay's speed sets the pace
         if names.count > 1 {
-            source = try await source.loaded()
+            source = try await source.loadedIntoMemory()
             vehicles = .many(
                 TestFleet(own, names: names, parts, authorization: authorization) { [source] index in
                     source.shifted(by: fleet.offset(at: index, interval: interval))

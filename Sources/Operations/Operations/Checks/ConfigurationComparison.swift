@@ -37,6 +37,6 @@ package enum ConfigurationComparison {
         difference(
             report, file: file,
             isSame: { $0 == FileSystem.destination(of: file) || FileSystem.isSameFile($0, file) },
-            changedAt: (try? FileStatus(behind: file))?.changedAt)
+            changedAt: (try? FileStatus(followingLinksAt: file))?.changedAt)
     }
 }

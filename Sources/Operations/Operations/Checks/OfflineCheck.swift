@@ -70,7 +70,7 @@ package enum OfflineCheck {
 
     /// Returns a line for each secret in the text of `file`, if every user can read the file.
     private static func openSecrets(_ configuration: Configuration, _ file: String) -> [CheckLine] {
-        guard let status = try? FileStatus(behind: file), status.permissions & 0o004 != 0 else { return [] }
+        guard let status = try? FileStatus(followingLinksAt: file), status.permissions & 0o004 != 0 else { return [] }
         return configuration.settings.compactMap { setting in
             guard case .line = setting.source, setting.value == ConfigurationSetting.redacted else { return nil }
             let section = String(setting.path.prefix { $0 != "." })
@@ -177,7 +177,7 @@ package enum OfflineCheck {
         guard user != 0 else { return false }
         var directory = FileSystem.resolved(directory) ?? directory
         while true {
-            if let status = try? FileStatus(behind: directory), status.kind == .directory {
+            if let status = try? FileStatus(followingLinksAt: directory), status.kind == .directory {
                 let isOpen = status.permissions & (status.owner == user ? 0o100 : 0o011) != 0
                 if !isOpen { return true }
             }
@@ -187,11 +187,13 @@ package enum OfflineCheck {
     }
 
     /// Returns the kind of file at `path`, after following links; `nil` if the current user can't see a file there.
-    private static func kind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
+    private static func kind(behind path: String) -> FileStatus.Kind? {
+        (try? FileStatus(followingLinksAt: path))?.kind
+    }
 
     /// Returns whether the current user has no access to a directory on the way to `path`.
     private static func isHidden(_ path: String) -> Bool {
-        do throws(SystemError) { _ = try FileStatus(behind: path) } catch { return error.number == EACCES }
+        do throws(SystemError) { _ = try FileStatus(followingLinksAt: path) } catch { return error.number == EACCES }
         return false
     }
 
@@ -234,7 +236,7 @@ package enum OfflineCheck {
     /// fails; `nil` if it works or can't be tried.
     private static func unwritableLine(_ path: String, as user: UInt32) -> CheckLine? {
         let directory = FileSystem.parent(of: FileSystem.destination(of: path))
-        guard let status = try? FileStatus(behind: directory), status.kind == .directory else { return nil }
+        guard let status = try? FileStatus(followingLinksAt: directory), status.kind == .directory else { return nil }
         let attempt = try? EffectiveUser.withFileRights(of: user, groups: [status.group]) {
             FileSystem.obstacleToWriting(in: directory)
         }
@@ -289,11 +291,11 @@ package enum OfflineCheck {
         switch provider {
         case .http(let settings, _):
             for header in settings.headers {
-                prove(header.prove)
-                if let doubt = header.doubt { lines.append(CheckLine(.note, section, doubt)) }
+                prove(header.validate)
+                if let warning = header.quotesWarning { lines.append(CheckLine(.note, section, warning)) }
             }
             if let body = settings.body {
-                prove { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
+                prove { () throws(AuthorizationError) in try body.requireReadable(for: "\(section).body") }
             }
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, isHidden(program) {
@@ -303,7 +305,7 @@ package enum OfflineCheck {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(fault.wording.sentence)"))
             }
             for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
-                prove { () throws(AuthorizationError) in try secret.prove(for: "variable \(name)") }
+                prove { () throws(AuthorizationError) in try secret.requireReadable(for: "variable \(name)") }
             }
         case .file(let template, _):
             let path = configuration.expanded(template)

@@ -48,7 +48,7 @@ package struct TokenReport: Sendable {
         let resource = try configuration.resource(of: subject)
         let provider = try effective.makeProvider(reportsCertificateEnd: true)
         do throws(AuthorizationError) {
-            let answer = try await provider.ask(for: AuthorizationContext(subject))
+            let answer = try await provider.fetchAnswer(for: AuthorizationContext(subject))
             let trip: TripName? = if case .trip(let name) = resource { name } else { nil }
             return .success(TokenReport(answer, effective, trip: trip, hostTime: UTCTime.system))
         } catch { return .failure(error) }
@@ -162,7 +162,7 @@ package struct TokenReport: Sendable {
             return
                 "no \"\(expirationKey)\" in the answer\(isExpUsable ? "; exp applies" : ", and no exp that is a time")"
         }
-        return "\"\(expirationKey)\" \(answer.statedFits ? "agrees" : "does not agree") with exp"
+        return "\"\(expirationKey)\" \(answer.isStatedExpiryConsistent ? "agrees" : "does not agree") with exp"
     }
 
     private var clocks: String {

@@ -159,7 +159,7 @@ extension ConfigurationSection {
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
             report(key, "has a line break or another control character; remove it")
         }
-        let problem = HeaderTemplate.problem(ofCredentials: text, in: name)
+        let problem = HeaderTemplate.problem(ofCredentials: text, inHeader: name)
         if problem == .unfilledVariable {
             report(
                 key,

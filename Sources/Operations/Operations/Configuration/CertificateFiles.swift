@@ -125,7 +125,8 @@ package struct CertificateFileStates: Sendable, Hashable {
     /// Reads the current states of the files, so it must not run on the shared thread pool.
     package init(_ configuration: Configuration) {
         func states(_ files: CertificateFiles) -> [FileStatus?] {
-            [files.authorities, files.certificate, files.key].map { path in path.flatMap { try? FileStatus(behind: $0) }
+            [files.authorities, files.certificate, files.key].map { path in
+                path.flatMap { try? FileStatus(followingLinksAt: $0) }
             }
         }
         upload = states(configuration.uploadFiles)

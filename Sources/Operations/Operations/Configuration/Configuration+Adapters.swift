@@ -103,7 +103,7 @@ extension Configuration {
         reportsCertificateEnd: Bool = false, report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) throws(AgentError) -> any TokenProvider {
         let section = authorizationSection
-        let present: @Sendable () -> Double? = { UTCTime.synchronizedSystem?.secondsSince1970 }
+        let synchronizedClock: @Sendable () -> Double? = { UTCTime.synchronizedSystem?.secondsSince1970 }
         do {
             switch authorization {
             case .http(let settings, let trust):
@@ -111,15 +111,16 @@ extension Configuration {
                     settings, section: section, providerID: vehicle.providerID,
                     transport: try Self.transport(
                         tokenFiles, trust.proxy, reportsCertificateEnd: reportsCertificateEnd),
-                    sendsCertificate: trust.clientKeyFile != nil, present: present)
+                    sendsCertificate: trust.clientKeyFile != nil, synchronizedClock: synchronizedClock)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
-                    format: format, timeLimit: timeout, present: present,
+                    format: format, timeLimit: timeout, synchronizedClock: synchronizedClock,
                     report: { report(.warning($0)) })
             case .file(let path, let format):
                 return FileTokenProvider(
-                    path: path, section: section, providerID: vehicle.providerID, format: format, present: present)
+                    path: path, section: section, providerID: vehicle.providerID, format: format,
+                    synchronizedClock: synchronizedClock)
             }
         } catch { throw (error as? AgentError) ?? AgentError(.configuration, "\(error)") }
     }
@@ -145,7 +146,7 @@ extension Configuration {
     package var privateSwitch: PrivateSwitch? {
         guard let path = privateModeFile else { return nil }
         return {
-            let isOn = await onThreadIfAny(named: "private-switch") {
+            let isOn = await onThreadIfPossible(named: "private-switch") {
                 do throws(SystemError) { return try FileStatus(at: path) != nil } catch { return true }
             }
             return (try? isOn.get()) ?? true

@@ -112,7 +112,7 @@ extension Configuration {
     /// The user that the service is expected to run as: this process's user in the service's sandbox, elsewhere the
     /// owner of the outbox's directory.
     package var expectedUser: UInt32 {
-        SandboxedCheck.inside == nil ? EffectiveUser.expected(at: outbox.path) : EffectiveUser.current
+        SandboxedCheck.inside == nil ? EffectiveUser.expectedOwner(ofFileAt: outbox.path) : EffectiveUser.current
     }
 
     /// Verifies that the outbox can be created at its path, as far as the current user can find out. Writes nothing.
@@ -125,7 +125,9 @@ extension Configuration {
     /// Verifies that the status socket can be created at its path.
     package func verifyStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
-        do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
+        do throws(SystemError) {
+            try ListeningSocket.requireUsablePath(socket, for: EffectiveUser.expectedOwner(ofFileAt: socket))
+        } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal.sentence)") }
             // A missing directory isn't a problem here, because RuntimeDirectory= or StateDirectory= in the unit may
             // create it when the service starts.

@@ -39,7 +39,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
     package static func read(from path: String) -> StallRecord? {
         // The file must belong to the service's user, who may differ from the user of this process.
         guard let status = try? FileStatus(at: path),
-            status.doubt(writtenBy: EffectiveUser.expected(at: path)) == nil,
+            status.writeRefusal(for: EffectiveUser.expectedOwner(ofFileAt: path)) == nil,
             let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
         else { return nil }
         var buffer = [UInt8](repeating: 0, count: maximumBytes + 1)
