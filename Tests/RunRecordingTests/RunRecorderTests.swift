@@ -15,11 +15,11 @@ import WaypostTestSupport
 
     init() { recorder = RunRecorder(now: { [now] in now.withLock { $0 } }) }
 
-    private func wait(milliseconds: Int64) {
+    private func advanceTime(byMilliseconds milliseconds: Int64) {
         now.withLock { $0 = $0.advanced(by: .milliseconds(milliseconds)) }
     }
 
-    private func read(_ text: String) { recorder.received(Array(text.utf8).span) }
+    private func receive(_ text: String) { recorder.received(Array(text.utf8).span) }
 
     /// Returns the receiver's bytes and the log since the last call.
     private func takeOutput() -> (receiver: String, log: String) {
@@ -33,15 +33,15 @@ import WaypostTestSupport
     /// A time is written only before a sentence, and at least a quarter of a second after the previous time.
     @Test func recordTheTimesOfReads() {
         recorder.lineOpened()
-        read("$A")
-        wait(milliseconds: 300)
-        read("B\r\n$C\r\n")
-        wait(milliseconds: 100)
-        read("$D\r\n\u{1}\n")
-        wait(milliseconds: 300)
-        read("\u{2}\n\u{3}$\r\n{\"class\":\"TPV\"}\r\n$E")
+        receive("$A")
+        advanceTime(byMilliseconds: 300)
+        receive("B\r\n$C\r\n")
+        advanceTime(byMilliseconds: 100)
+        receive("$D\r\n\u{1}\n")
+        advanceTime(byMilliseconds: 300)
+        receive("\u{2}\n\u{3}$\r\n{\"class\":\"TPV\"}\r\n$E")
         recorder.lineOpened()
-        read("$F\r\n")
+        receive("$F\r\n")
         #expect(
             takeOutput().receiver == """
                 # 2026-11-21T00:00:00.000Z
@@ -64,7 +64,7 @@ import WaypostTestSupport
 
     @Test func recordTheLog() {
         recorder.note(logLine: "info: started")
-        wait(milliseconds: 1500)
+        advanceTime(byMilliseconds: 1500)
         recorder.note(logLine: "debug: accepted update 1")
         #expect(
             takeOutput().log == """
@@ -95,24 +95,24 @@ import WaypostTestSupport
 
     @Test func keepTheNewestFilesAndContinueAfterARestart() throws {
         let directory = try TemporaryDirectory()
-        let place = directory.path("drive")
-        let settings = RecordingSettings(directory: place, version: "0.1.0", segmentBytes: 400, segments: 2)
+        let drivePath = directory.path("drive")
+        let settings = RecordingSettings(directory: drivePath, version: "0.1.0", segmentBytes: 400, segments: 2)
         let text = String(repeating: "a", count: 100)
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
         for _ in 0..<6 { try files.write(Self.contents(text, log: text)) }
         #expect(
-            try Self.names(in: place) == [
+            try Self.names(in: drivePath) == [
                 "log-000002.txt", "log-000003.txt", "receiver-000002.nmea", "receiver-000003.nmea",
             ])
         files = try RecordingFiles(settings, start: Self.start, isSynchronized: false)
         try files.write(Self.contents("", log: "on\n"))
-        #expect(try Self.names(in: place) == ["log-000003.txt", "log-000004.txt", "receiver-000003.nmea"])
-        let path = place + "/log-000004.txt"
+        #expect(try Self.names(in: drivePath) == ["log-000003.txt", "log-000004.txt", "receiver-000003.nmea"])
+        let path = drivePath + "/log-000004.txt"
         #expect(
             String(decoding: try BoundedFile.contents(of: path, limit: 1000), as: UTF8.self)
                 == "# waypost 0.1.0, run of 2026-11-21T00:00:00.000Z, host's clock not synchronised\non\n")
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
-        #expect(try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int == 0o700)
+        #expect(try FileManager.default.attributesOfItem(atPath: drivePath)[.posixPermissions] as? Int == 0o700)
     }
 
     /// The second file starts with a sentence, so that both files can be decoded.
@@ -120,10 +120,10 @@ import WaypostTestSupport
         let directory = try TemporaryDirectory()
         let settings = RecordingSettings(directory: directory.path("drive"), version: "0.1.0", segmentBytes: 10)
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
-        read("$A\r\n$B")
+        receive("$A\r\n$B")
         try files.write(try #require(recorder.takeBacklog()))
-        wait(milliseconds: 1000)
-        read("B\r\n$C\r\n")
+        advanceTime(byMilliseconds: 1000)
+        receive("B\r\n$C\r\n")
         try files.write(try #require(recorder.takeBacklog()))
         let parts = try (1...2).map { number in
             let bytes = try BoundedFile.contents(of: directory.path("drive/receiver-00000\(number).nmea"), limit: 1000)
@@ -158,13 +158,13 @@ import WaypostTestSupport
     func nameTheFileOnAFullDisk() throws {
         let directory = try TemporaryDirectory()
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 1)
-        let place = directory.path("disk/drive")
-        let settings = RecordingSettings(directory: place, version: "0.1.0")
+        let drivePath = directory.path("disk/drive")
+        let settings = RecordingSettings(directory: drivePath, version: "0.1.0")
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
         try files.write(Self.contents("a", log: "b"))
         try disk.fill()
         let text = String(repeating: "a", count: 100_000)
         let error = #expect(throws: SystemError.self) { try files.write(Self.contents(text)) }
-        #expect(error?.description == "write \(place)/receiver-000001.nmea: No space left on device")
+        #expect(error?.description == "write \(drivePath)/receiver-000001.nmea: No space left on device")
     }
 }

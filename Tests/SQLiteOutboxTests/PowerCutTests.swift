@@ -46,7 +46,7 @@ struct PowerCuts {
     }
 
     @Test func cutsDuringTheFirstOpeningLeaveAWorkingStore() throws {
-        let calls = try EachCall(files: [:], promises: Promises()).cut { directory, disk, promises in
+        let calls = try EachCall(files: [:], promises: Promises()).cutPower { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             try promises.append(sample(1), to: outbox)
             try outbox.close()
@@ -67,7 +67,7 @@ struct PowerCuts {
     }
 
     @Test func cutsDuringACheckpointLoseNoUpdates() throws {
-        let calls = try EachCall.closedStore(rows: 200).cut(step: 3) { directory, disk, promises in
+        let calls = try EachCall.closedStore(rows: 200).cutPower(step: 3) { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             for second in 1...60 { try promises.append(sample(90_000 + second), to: outbox) }
             try outbox.close()
@@ -77,7 +77,7 @@ struct PowerCuts {
 
     @Test func cutsDuringACompactionLoseNoUpdates() throws {
         let backlog = try EachCall.backlog(rows: 28_000, pending: 1500)
-        let calls = try backlog.cut(step: Self.cuts == nil ? 97 : 7) { directory, disk, promises in
+        let calls = try backlog.cutPower(step: Self.cuts == nil ? 97 : 7) { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             let before = disk.counts[.truncate, default: 0]
             try promises.deliver(from: outbox, maximumPastLocations: 1400)

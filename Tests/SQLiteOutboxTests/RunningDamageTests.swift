@@ -187,7 +187,7 @@ struct RunningDamage {
     }
 
     /// The disk has another read error while the store is replaced.
-    @Test(arguments: FailingCalls.isLong ? Array(1...500) : Array(stride(from: 1, through: 300, by: 9)))
+    @Test(arguments: FailingCalls.isLongRun ? Array(1...500) : Array(stride(from: 1, through: 300, by: 9)))
     func isCountedTheSameDespiteAnotherReadError(number: Int) throws {
         let (directory, disk) = try directoryOnDisk()
         try directory.buildBacklog(200)
