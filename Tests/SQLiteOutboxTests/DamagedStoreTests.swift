@@ -150,7 +150,7 @@ struct DamagedStore {
         for seed in 1...seeds { try trial.run(samples[Int(seed % 3)], seed: seed) }
         print(
             "damage: \(seeds) stores of \(trial.rowCount) rows in all, \(trial.soundCount) undamaged, "
-                + "\(trial.salvagedCount) of these salvaged, \(trial.countedAsLost) counted as lost, slowest opening \(trial.slowestOpening)"
-        )
+                + "\(trial.salvagedCount) of these salvaged, \(trial.countedAsLost) counted as lost, "
+                + "slowest opening \(trial.slowestOpening)")
     }
 }

@@ -45,8 +45,8 @@ enum Drives {
     }
 
     /// Returns the maximum distance of the updates in `original`, each at its own time, from the track through
-    /// `thinned`, and the maximum time between neighbours in `thinned` that aren't neighbours in `original`. Both tracks
-    /// must have the same ends.
+    /// `thinned`, and the maximum time between neighbours in `thinned` that aren't neighbours in `original`. Both
+    /// tracks must have the same ends.
     static func error(
         of thinned: [LocationUpdate], against original: [LocationUpdate]
     ) -> (meters: Double, span: Duration) {

@@ -74,7 +74,7 @@ struct EconomicDurability {
     }
 
     /// After a crash at any step the ledger balances, and at most the window's updates are lost.
-    @Test(arguments: [21, 22, 23] as [UInt64]) func losesAtMostTheWindow(seed: UInt64) throws {
+    @Test(arguments: [21, 22, 23] as [UInt64]) func losesAtMostTheUpdatesOfAWindow(seed: UInt64) throws {
         let directory = try StoreDirectory()
         var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
