@@ -26,9 +26,9 @@ struct ReplacedFiles {
     private func start(_ server: NginxServer, port: UInt16, namesClient: Bool) async throws -> RunningProgram {
         let others = try TemporaryDirectory()
         try await TestCertificates.make(in: others)
-        try put(namesClient ? server.caFile : TestCertificates.authority(in: others), at: "ca.pem")
-        try put(TestCertificates.client(in: others).certificate, at: "van.pem")
-        try put(TestCertificates.client(in: others).key, at: "van.key")
+        try put(namesClient ? server.caFile : TestCertificates.caFile(in: others), at: "ca.pem")
+        try put(TestCertificates.clientCredentials(in: others).certificate, at: "van.pem")
+        try put(TestCertificates.clientCredentials(in: others).key, at: "van.key")
         let directory = bench.directory
         let pair =
             namesClient
@@ -66,7 +66,7 @@ struct ReplacedFiles {
     /// A certificate without its key is not used, because the key may follow a moment later.
     @Test(arguments: [true, false]) func replacedClientFilesAreUsedAsAMatchingPair(isAsked: Bool) async throws {
         let server = try await server()
-        let service = try await start(server, port: server.mutualPort, namesClient: true)
+        let service = try await start(server, port: server.mutualTLSPort, namesClient: true)
         try #require(await service.errors.line(saying: "token endpoint ") != nil)
         try put(server.clientCertificate.certificate, at: "van.pem")
         if isAsked { service.signal(SIGHUP) }

@@ -4,7 +4,7 @@ import Testing
 import WaypostTestSupport
 
 /// The simulation itself: it is reproducible, and its laws find planted bugs.
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "the simulation runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "the simulation runs on one thread"))
 struct Simulation {
     @Test func givesTheSameRunForTheSameSeed() async throws {
         let first = try await Self.run("world", "--seed", "5", "--hours", "1")

@@ -109,7 +109,7 @@ private struct CutStore: Sendable {
     }
 }
 
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct DamagedStore {
     @Test(arguments: Damage.all)
     func canAlwaysBeOpened(damage: Damage) throws {

@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct EconomicDurability {
     /// The uptime, which the test sets.
     private let uptime = Locked(Duration.zero)

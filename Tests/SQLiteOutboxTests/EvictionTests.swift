@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct Eviction {
     /// A drive without any straight part can't be thinned: the oldest updates are evicted.
     @Test func evictsTheOldestUpdatesIfThinningFreesNothing() throws {

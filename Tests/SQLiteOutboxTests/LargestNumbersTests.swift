@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 /// Crafted rows and ledgers with the largest accepted numbers, or with counts that differ from the rows.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct LargestNumbers {
     struct CraftedStore: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -64,7 +64,7 @@ private struct DrainingStore: Sendable {
 
 /// The law of repairs: every accepted update is delivered, pending, quarantined, or counted as lost to damage; and
 /// every delivered update that is pending again is counted.
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct RepairLaw {
     /// The newest update is delivered and the previous one is pending. Every fifth bit of each copy of the pending row
     /// is flipped.

@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 /// Damage that shows only while the service runs.
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct RunningDamage {
     @Test func isRepairedAndCounted() throws {
         let directory = try StoreDirectory()

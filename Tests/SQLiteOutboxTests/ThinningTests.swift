@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct Thinning {
     /// Returns an update `second` seconds after the first, `east` and `north` metres from it.
     private static func update(_ second: Int, east: Double, north: Double, speed: Double?) -> LocationUpdate {

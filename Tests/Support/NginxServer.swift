@@ -9,20 +9,22 @@ package final class NginxServer: Sendable {
     /// The port with an expired certificate.
     package let expiredPort: UInt16
     /// The port with a certificate for another host.
-    package let foreignPort: UInt16
+    package let otherHostPort: UInt16
     /// The port with HTTP/1.1, on which every connection ends after one request.
-    package let briefPort: UInt16
+    package let singleRequestPort: UInt16
     /// The port that requires a client certificate of the same authority.
-    package let mutualPort: UInt16
+    package let mutualTLSPort: UInt16
     private let reservations: [LoopbackSocket]
     private let directory: TemporaryDirectory
     private let program: RunningProgram
 
     /// The certificate of the authority that signed all certificates.
-    package var caFile: String { TestCertificates.authority(in: directory) }
+    package var caFile: String { TestCertificates.caFile(in: directory) }
 
     /// A client's certificate and its key, signed by the same authority.
-    package var clientCertificate: (certificate: String, key: String) { TestCertificates.client(in: directory) }
+    package var clientCertificate: (certificate: String, key: String) {
+        TestCertificates.clientCredentials(in: directory)
+    }
 
     package static let isAvailable =
         FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
@@ -34,20 +36,23 @@ package final class NginxServer: Sendable {
     ) async throws {
         reservations = try (0..<5).map { _ in try LoopbackSocket.reservation() }
         let ports = reservations.map { UInt16($0.port) }
-        (port, expiredPort, foreignPort, briefPort, mutualPort) = (ports[0], ports[1], ports[2], ports[3], ports[4])
+        (port, expiredPort, otherHostPort, singleRequestPort, mutualTLSPort) = (
+            ports[0], ports[1], ports[2], ports[3], ports[4]
+        )
         directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let servers = [
-            (port, "good", 1_000_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1), (briefPort, "good", 1),
-            (mutualPort, "good", 1),
-        ].map { [mutualPort] port, name, requests in
+            (port, "good", 1_000_000), (expiredPort, "expired", 1), (otherHostPort, "foreign", 1),
+            (singleRequestPort, "good", 1),
+            (mutualTLSPort, "good", 1),
+        ].map { [mutualTLSPort] port, name, requests in
             """
             server {
                 listen \(host):\(port) ssl\(requests == 1 ? "" : " http2");
                 ssl_certificate \(name).pem;
                 ssl_certificate_key \(name).key;
                 keepalive_requests \(requests);
-                \(port == mutualPort ? "ssl_client_certificate ca.pem; ssl_verify_client on;" : "")
+                \(port == mutualTLSPort ? "ssl_client_certificate ca.pem; ssl_verify_client on;" : "")
                 location /token { return 200 '{"VEHICLE_TOKEN_KEY":"\(token)"}'; }
                 location /protocol { return 200 "$server_protocol $ssl_protocol"; }
                 location /connection { return 200 "$connection $connection_requests"; }
@@ -93,14 +98,16 @@ package final class NginxServer: Sendable {
 package enum TestCertificates {
     package static let areAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
-    package static func authority(in directory: TemporaryDirectory) -> String { directory.path("ca.pem") }
+    /// Returns the path of the certificate of the authority.
+    package static func caFile(in directory: TemporaryDirectory) -> String { directory.path("ca.pem") }
 
-    /// Returns the certificate for `localhost`, with its key.
-    package static func server(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
+    /// Returns the paths of the certificate for `localhost` and its key.
+    package static func serverCredentials(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
         (directory.path("good.pem"), directory.path("good.key"))
     }
 
-    package static func client(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
+    /// Returns the paths of a client's certificate and its key.
+    package static func clientCredentials(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
         (directory.path("client.pem"), directory.path("client.key"))
     }
 

@@ -94,8 +94,8 @@ final class Network: HTTPTransport, @unchecked Sendable {
         }
         knowsDeadFamily = false
         connection?.isGood = isDelivered
-        let closesConnection = route.didAnswer(status: answer.status)
-        if closesConnection, world.scenario.bug != .keepsDrainedConnections { connection = nil }
+        let leaves = route.didAnswer(status: answer.status)
+        if leaves, world.scenario.bug != .keepsDrainedConnections { connection = nil }
         return answer
     }
 
