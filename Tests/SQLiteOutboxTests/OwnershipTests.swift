@@ -60,8 +60,8 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("b")) == ["other.sqlite"])
     }
 
-    /// SQLite's log belongs to one name of a file. A program that opens the file under another name doesn't see the last
-    /// commits.
+    /// SQLite's log belongs to one name of a file. A program that opens the file under another name doesn't see the
+    /// last commits.
     @Test func rejectsAStoreWithTwoNames() throws {
         try directory.open().close()
         let other = try makePath(.hardLink)

@@ -8,7 +8,7 @@ import WaypostTestSupport
 /// Measures the bytes of an update on a metered line: TCP payload on an open connection, including TLS and HTTP/2.
 enum BytesPerUpdate {
     private static let updates = 100
-    /// The number of requests before the measurement, after which the repeated headers are in the server's header table.
+    /// The number of requests before the measurement, after which the server's header table has the repeated headers.
     private static let warmUp = 10
 
     static func measure(in workplace: Workplace, token: String, endpoint: Endpoint) async throws {
