@@ -19,7 +19,7 @@ struct ClientCertificate {
         let (_, refused) = try await run(server, authority, exit: 69)
         #expect(
             refused
-                == "waypost: token endpoint https://localhost:\(server.mutualTLSPort)/token answered 400: it requires "
+                == "waypost: token endpoint https://localhost:\(server.mutualPort)/token answered 400: it requires "
                 + "a client certificate; set authorization.clientCertificateFile and clientKeyFile\n")
         let (_, untrusted) = try await run(server, pair, exit: 69)
         #expect(untrusted.contains("its certificate is not trusted"))
@@ -70,7 +70,7 @@ struct ClientCertificate {
     ) async throws -> (page: String, errors: String) {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(
-            authorization: #"{"type": "http", "url": "https://localhost:\#(server.mutualTLSPort)/token", \#(keys)}"#
+            authorization: #"{"type": "http", "url": "https://localhost:\#(server.mutualPort)/token", \#(keys)}"#
         ).write(in: directory)
         let outcome = try await BuiltProgram.run(["token", "--config", config])
         let errors = String(decoding: outcome.standardError, as: UTF8.self)

@@ -66,7 +66,7 @@ struct ReplacedFiles {
     /// A certificate without its key is not used, because the key may follow a moment later.
     @Test(arguments: [true, false]) func replacedClientFilesAreUsedAsAMatchingPair(isAsked: Bool) async throws {
         let server = try await server()
-        let service = try await start(server, port: server.mutualTLSPort, namesClient: true)
+        let service = try await start(server, port: server.mutualPort, namesClient: true)
         try #require(await service.errors.line(saying: "token endpoint ") != nil)
         try put(server.clientCertificate.certificate, at: "van.pem")
         if isAsked { service.signal(SIGHUP) }

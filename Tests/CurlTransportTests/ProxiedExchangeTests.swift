@@ -58,7 +58,7 @@ struct ProxiedExchange {
         let next = try await get(transport, "https://localhost:\(server.port)/connection")
         #expect(connection.split(separator: " ").first == next.split(separator: " ").first, "a tunnel is kept")
         // A server's wrong certificate is distinguished from a proxy's.
-        let error = try await failure(transport, "https://localhost:\(server.otherHostPort)/")
+        let error = try await failure(transport, "https://localhost:\(server.foreignPort)/")
         #expect(error.code == .certificateNotTrusted && error.proxyFault == nil)
     }
 

@@ -21,7 +21,7 @@ struct SecureExchange {
         let faults: [(CurlTransport, UInt16, String, HTTPTransportError.CertificateFault)] = [
             (plain, server.port, "certificate", .ofUnknownAuthority),
             (trusting, server.expiredPort, "expired", .outsideItsTime),
-            (trusting, server.otherHostPort, "localhost", .ofAnotherName),
+            (trusting, server.foreignPort, "localhost", .ofAnotherName),
         ]
         for (transport, port, word, fault) in faults {
             let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"))
@@ -92,8 +92,8 @@ struct SecureExchange {
     @Test func resumesTheTLSSessionOnANewConnection() async throws {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)
-        #expect(try await text(transport, port: server.singleRequestPort, target: "/session") == "1 .")
-        let second = try await text(transport, port: server.singleRequestPort, target: "/session")
+        #expect(try await text(transport, port: server.briefPort, target: "/session") == "1 .")
+        let second = try await text(transport, port: server.briefPort, target: "/session")
         #expect(second == "1 r")
     }
 

@@ -49,14 +49,14 @@ private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ session: GPS
     var now = Duration.zero
     for from in stride(from: 0, to: input.count, by: pieceLength) {
         let piece = input.span.extracting(from..<min(input.count, from + pieceLength))
-        _ = decoder.take(piece, at: now, requirePossible)
+        _ = decoder.take(piece, at: now, require)
         now += .milliseconds(Int(piece[0]) * 2)
-        if let deadline = decoder.idleDeadline, deadline <= now { decoder.lineIsIdle(at: now, requirePossible) }
+        if let deadline = decoder.idleDeadline, deadline <= now { decoder.lineIsIdle(at: now, require) }
     }
-    decoder.finish(requirePossible)
+    decoder.finish(require)
 }
 
-private func requirePossible(_ fix: Fix) { precondition(isPossible(fix), "an impossible fix") }
+private func require(_ fix: Fix) { precondition(isPossible(fix), "an impossible fix") }
 
 private func isPossible(_ fix: Fix) -> Bool {
     (-90...90).contains(fix.latitude) && (-180...180).contains(fix.longitude)

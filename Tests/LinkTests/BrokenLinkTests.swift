@@ -96,7 +96,7 @@ import WaypostTestSupport
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
     func losesNoUpdatesIfTheCertificateIsNotTrusted() async throws {
         let server = try await NginxServer()
-        for (port, word) in [(server.otherHostPort, "localhost"), (server.expiredPort, "expired")] {
+        for (port, word) in [(server.foreignPort, "localhost"), (server.expiredPort, "expired")] {
             let proxy = try FaultProxy(to: .loopback(host: "127.0.0.1", port: port))
             let bench = LinkBench()
             try await bench.accept(1...3)

@@ -38,8 +38,8 @@ import WaypostTestSupport
             recorder.received(Array(text.utf8).span)
         }
 
-        /// Returns the text that would be written since the last call, without times.
-        func takeReceiverText() -> String {
+        /// The text that would be written since the last use of this property, without times.
+        var receiver: String {
             let text = String(decoding: recorder.takeBacklog()?.receiver ?? [], as: UTF8.self)
             return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: " ")
         }
@@ -49,25 +49,25 @@ import WaypostTestSupport
     @Test func keepBytesBetweenReportedFixes() {
         let drive = Drive(hasSwitch: true)
         drive.receiveFix(at: 0, north: 900, text: "a\n")
-        #expect(drive.takeReceiverText() == "", "no fix precedes it")
+        #expect(drive.receiver == "", "no fix precedes it")
         drive.receiveFix(at: 1, north: 800, text: "b\n") { .rejected($0, .jump(meters: 9)) }
         drive.receiveFix(at: 2, north: 700, text: "c\n")
-        #expect(drive.takeReceiverText() == "b")
+        #expect(drive.receiver == "b")
         drive.receiveFix(at: 3, north: 600, text: "d\n") { _ in .withheld }
         drive.receiveFix(at: 4, north: 600, text: "e\n")
         drive.receiveFix(at: 5, north: 600, text: "f\n")
         drive.receiveFix(at: 6, north: 600, text: "g\n")
-        #expect(drive.takeReceiverText() == "f")
+        #expect(drive.receiver == "f")
         drive.receiveFix(at: 7, north: 50, text: "in the zone\n")
         for (second, text) in zip(8..., ["h\n", "i\n", "j\n"]) {
             drive.receiveFix(at: Double(second), north: 500, text: text)
         }
-        #expect(drive.takeReceiverText() == "i")
+        #expect(drive.receiver == "i")
         drive.recorder.observe(.privateModeBegan)
         drive.receive("private\n", at: 11)
         drive.recorder.observe(.privateModeEnded)
         drive.receiveFix(at: 12, north: 500, text: "k\n")
-        #expect(drive.takeReceiverText() == "")
+        #expect(drive.receiver == "")
     }
 
     /// If the pipeline was too busy for some fixes, the next reported fix decides for them.
@@ -76,9 +76,9 @@ import WaypostTestSupport
         drive.receiveFix(at: 0, north: 900, text: "a\n")
         drive.receiveFix(at: 1, north: 900, text: "b\n") { _ in .idle }
         drive.receiveFix(at: 2, north: 900, text: "c\n") { _ in .idle }
-        #expect(drive.takeReceiverText() == "")
+        #expect(drive.receiver == "")
         drive.receiveFix(at: 3, north: 900, text: "d\n")
-        #expect(drive.takeReceiverText() == "b c")
+        #expect(drive.receiver == "b c")
     }
 
     /// On a busy machine, one read may contain several epochs. A read is kept only if all of its epochs may be kept.
@@ -92,7 +92,7 @@ import WaypostTestSupport
         }
         drive.receiveFix(at: 4, north: 900, text: "a\n")
         drive.receiveFix(at: 5, north: 900, text: "b\n")
-        #expect(drive.takeReceiverText() == "a")
+        #expect(drive.receiver == "a")
     }
 
     /// A receiver without a fix may repeat its last position, which may be in the zone.
@@ -112,7 +112,7 @@ import WaypostTestSupport
         leaving.receiveFix(at: 2, north: 900, text: epochWithFix(2))
         leaving.receiveFix(at: 3, north: 900, text: epochWithFix(3))
         leaving.receiveFix(at: 4, north: 900, text: epochWithFix(4))
-        let road = leaving.takeReceiverText()
+        let road = leaving.receiver
         #expect(!road.contains("5000.0000") && road.contains("GPRMC,000003,A"))
 
         // The receiver loses its fix between two fixes on the road.
@@ -120,13 +120,13 @@ import WaypostTestSupport
         for second in 0...2 { crossing.receiveFix(at: Double(second), north: 900, text: epochWithFix(second)) }
         for second in 3...4 { crossing.receive(epochWithoutFix(second), at: Double(second)) }
         for second in 5...9 { crossing.receiveFix(at: Double(second), north: 900, text: epochWithFix(second)) }
-        let rest = crossing.takeReceiverText()
+        let rest = crossing.receiver
         #expect(!rest.contains("5000.0000") && rest.contains("GPRMC,000001,A") && rest.contains("GPRMC,000007,A"))
 
         // Without private zones or a switch, such sentences are kept.
         let open = Drive(zones: [])
         open.receive(epochWithoutFix(1), at: 1)
-        #expect(open.takeReceiverText().contains("5000.0000"))
+        #expect(open.receiver.contains("5000.0000"))
     }
 
     @Test func omitReadsInALongGap() {
@@ -137,7 +137,7 @@ import WaypostTestSupport
         drive.receiveFix(at: 12, north: 900, text: "c\n")
         drive.receiveFix(at: 13, north: 900, text: "d\n")
         drive.receiveFix(at: 14, north: 900, text: "e\n")
-        #expect(drive.takeReceiverText() == "d")
+        #expect(drive.receiver == "d")
     }
 
     @Test func keepTheLogWhileTheLastFixWasReported() {
@@ -164,12 +164,12 @@ import WaypostTestSupport
         drive.receive("b\n", at: 0)
         drive.recorder.keepPrivate(in: [Self.zone], hasSwitch: false)
         drive.receiveFix(at: 1, north: 900, text: "c\n")
-        #expect(drive.takeReceiverText() == "a b")
+        #expect(drive.receiver == "a b")
         drive.receiveFix(at: 2, north: 900, text: "d\n")
         drive.receiveFix(at: 3, north: 900, text: "e\n")
-        #expect(drive.takeReceiverText() == "d")
+        #expect(drive.receiver == "d")
         drive.recorder.keepPrivate(in: [], hasSwitch: true)
         drive.receiveFix(at: 4, north: 900, text: "f\n")
-        #expect(drive.takeReceiverText() == "")
+        #expect(drive.receiver == "")
     }
 }

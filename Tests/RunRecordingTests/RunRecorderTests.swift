@@ -15,11 +15,11 @@ import WaypostTestSupport
 
     init() { recorder = RunRecorder(now: { [now] in now.withLock { $0 } }) }
 
-    private func advanceTime(byMilliseconds milliseconds: Int64) {
+    private func wait(milliseconds: Int64) {
         now.withLock { $0 = $0.advanced(by: .milliseconds(milliseconds)) }
     }
 
-    private func receive(_ text: String) { recorder.received(Array(text.utf8).span) }
+    private func read(_ text: String) { recorder.received(Array(text.utf8).span) }
 
     /// Returns the receiver's bytes and the log since the last call.
     private func takeOutput() -> (receiver: String, log: String) {
@@ -33,15 +33,15 @@ import WaypostTestSupport
     /// A time is written only before a sentence, and at least a quarter of a second after the previous time.
     @Test func recordTheTimesOfReads() {
         recorder.lineOpened()
-        receive("$A")
-        advanceTime(byMilliseconds: 300)
-        receive("B\r\n$C\r\n")
-        advanceTime(byMilliseconds: 100)
-        receive("$D\r\n\u{1}\n")
-        advanceTime(byMilliseconds: 300)
-        receive("\u{2}\n\u{3}$\r\n{\"class\":\"TPV\"}\r\n$E")
+        read("$A")
+        wait(milliseconds: 300)
+        read("B\r\n$C\r\n")
+        wait(milliseconds: 100)
+        read("$D\r\n\u{1}\n")
+        wait(milliseconds: 300)
+        read("\u{2}\n\u{3}$\r\n{\"class\":\"TPV\"}\r\n$E")
         recorder.lineOpened()
-        receive("$F\r\n")
+        read("$F\r\n")
         #expect(
             takeOutput().receiver == """
                 # 2026-11-21T00:00:00.000Z
@@ -64,7 +64,7 @@ import WaypostTestSupport
 
     @Test func recordTheLog() {
         recorder.note(logLine: "info: started")
-        advanceTime(byMilliseconds: 1500)
+        wait(milliseconds: 1500)
         recorder.note(logLine: "debug: accepted update 1")
         #expect(
             takeOutput().log == """
@@ -120,10 +120,10 @@ import WaypostTestSupport
         let directory = try TemporaryDirectory()
         let settings = RecordingSettings(directory: directory.path("drive"), version: "0.1.0", segmentBytes: 10)
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
-        receive("$A\r\n$B")
+        read("$A\r\n$B")
         try files.write(try #require(recorder.takeBacklog()))
-        advanceTime(byMilliseconds: 1000)
-        receive("B\r\n$C\r\n")
+        wait(milliseconds: 1000)
+        read("B\r\n$C\r\n")
         try files.write(try #require(recorder.takeBacklog()))
         let parts = try (1...2).map { number in
             let bytes = try BoundedFile.contents(of: directory.path("drive/receiver-00000\(number).nmea"), limit: 1000)

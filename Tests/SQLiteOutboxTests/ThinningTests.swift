@@ -177,21 +177,21 @@ struct Thinning {
     /// within the bound of the last step.
     @Test(arguments: [1, 2, 3] as [UInt64]) func keepsTheSumOfErrorsWithinEachStepsBound(seed: UInt64) {
         let drive = Drives.town(updates: 5000, seed: seed, noise: 8)
-        var remaining = drive
+        var left = drive
         for step in ThinningStep.allCases {
             var thinned: [LocationUpdate] = []
             var start = 0
-            while start < remaining.count - 1 {
-                let block = Array(remaining[start..<min(start + 256, remaining.count)])
+            while start < left.count - 1 {
+                let block = Array(left[start..<min(start + 256, left.count)])
                 thinned += TrackThinning.kept(of: block, tolerance: step.tolerance).dropLast().map { block[$0] }
                 start += block.count - 1
             }
-            remaining = thinned + remaining.suffix(1)
-            let worst = Drives.error(of: remaining, against: drive)
+            left = thinned + left.suffix(1)
+            let worst = Drives.error(of: left, against: drive)
             #expect(worst.meters <= step.bound)
             #expect(worst.span <= TrackSimplification.maximumSpan)
         }
-        #expect(remaining.count < drive.count / 3)
+        #expect(left.count < drive.count / 3)
     }
 
     @Test func boundsIncludeTheTolerancesOfEarlierSteps() {

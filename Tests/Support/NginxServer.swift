@@ -9,11 +9,11 @@ package final class NginxServer: Sendable {
     /// The port with an expired certificate.
     package let expiredPort: UInt16
     /// The port with a certificate for another host.
-    package let otherHostPort: UInt16
+    package let foreignPort: UInt16
     /// The port with HTTP/1.1, on which every connection ends after one request.
-    package let singleRequestPort: UInt16
+    package let briefPort: UInt16
     /// The port that requires a client certificate of the same authority.
-    package let mutualTLSPort: UInt16
+    package let mutualPort: UInt16
     private let reservations: [LoopbackSocket]
     private let directory: TemporaryDirectory
     private let program: RunningProgram
@@ -36,23 +36,23 @@ package final class NginxServer: Sendable {
     ) async throws {
         reservations = try (0..<5).map { _ in try LoopbackSocket.reservation() }
         let ports = reservations.map { UInt16($0.port) }
-        (port, expiredPort, otherHostPort, singleRequestPort, mutualTLSPort) = (
+        (port, expiredPort, foreignPort, briefPort, mutualPort) = (
             ports[0], ports[1], ports[2], ports[3], ports[4]
         )
         directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let servers = [
-            (port, "good", 1_000_000), (expiredPort, "expired", 1), (otherHostPort, "foreign", 1),
-            (singleRequestPort, "good", 1),
-            (mutualTLSPort, "good", 1),
-        ].map { [mutualTLSPort] port, name, requests in
+            (port, "good", 1_000_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1),
+            (briefPort, "good", 1),
+            (mutualPort, "good", 1),
+        ].map { [mutualPort] port, name, requests in
             """
             server {
                 listen \(host):\(port) ssl\(requests == 1 ? "" : " http2");
                 ssl_certificate \(name).pem;
                 ssl_certificate_key \(name).key;
                 keepalive_requests \(requests);
-                \(port == mutualTLSPort ? "ssl_client_certificate ca.pem; ssl_verify_client on;" : "")
+                \(port == mutualPort ? "ssl_client_certificate ca.pem; ssl_verify_client on;" : "")
                 location /token { return 200 '{"VEHICLE_TOKEN_KEY":"\(token)"}'; }
                 location /protocol { return 200 "$server_protocol $ssl_protocol"; }
                 location /connection { return 200 "$connection $connection_requests"; }

@@ -86,7 +86,7 @@ struct DeliveryAccount {
     }
 
     /// Judges the ledger that a new process finds.
-    mutating func judgeOpening(with found: Ledger, at now: Duration) -> Breach? {
+    mutating func open(_ found: Ledger, at now: Duration) -> Breach? {
         let range = accepted...(accepted + doubtful)
         guard range.contains(found.accepted) else {
             return (.acceptedSurvives, "\(accepted) updates were accepted, but the store has \(found.accepted)")

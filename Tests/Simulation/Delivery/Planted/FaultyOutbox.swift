@@ -23,7 +23,7 @@ actor FaultyOutbox: Outbox {
             do throws(OutboxError) {
                 var appended = try await base.append(
                     update, with: kept, overrulingEarlier: overrulingEarlier, next: next)
-                appended.next = appended.next.map(altered)
+                appended.next = appended.next.map(changed)
                 // The answer is as if nothing had been appended.
                 if bug == .ignoresAppends { appended.next?.batch = nil }
                 return appended
@@ -35,14 +35,14 @@ actor FaultyOutbox: Outbox {
     }
 
     func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
-        altered(try await base.next(request))
+        changed(try await base.next(request))
     }
 
-    private func altered(_ next: NextUpload) -> NextUpload {
-        NextUpload(next.batch.flatMap(altered), newest: next.newest)
+    private func changed(_ next: NextUpload) -> NextUpload {
+        NextUpload(next.batch.flatMap(changed), newest: next.newest)
     }
 
-    private func altered(_ batch: UploadBatch) -> UploadBatch? {
+    private func changed(_ batch: UploadBatch) -> UploadBatch? {
         calls += 1
         switch bug {
         case .sendsOldestAsLast:
@@ -65,7 +65,7 @@ actor FaultyOutbox: Outbox {
         calls += 1
         if bug == .forgetsAcknowledgements, calls % 50 < 2 { return try await self.next(next) }
         if bug == .countsTwice, !batch.lastIsPending { countedTwice += 1 }
-        return altered(try await base.acknowledge(batch, next: next))
+        return changed(try await base.acknowledge(batch, next: next))
     }
 
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {

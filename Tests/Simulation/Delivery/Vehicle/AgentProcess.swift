@@ -46,9 +46,7 @@ final class AgentProcess: @unchecked Sendable {
         if let bug { opened = bug.wrapped(opened, in: world) }
         let ledger = try await opened.ledger()
         let newest = try await opened.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
-        if let breach = world.account.judgeOpening(with: ledger, at: world.now) {
-            world.recordBreach(breach.law, breach.detail)
-        }
+        if let breach = world.account.open(ledger, at: world.now) { world.recordBreach(breach.law, breach.detail) }
         outbox = WatchedOutbox(opened, world: world, life: life, disk: environment.disk)
 
         let issuer: any VehicleAuthorization = environment.issuer
