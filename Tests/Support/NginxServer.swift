@@ -36,14 +36,11 @@ package final class NginxServer: Sendable {
     ) async throws {
         reservations = try (0..<5).map { _ in try LoopbackSocket.reservation() }
         let ports = reservations.map { UInt16($0.port) }
-        (port, expiredPort, foreignPort, briefPort, mutualPort) = (
-            ports[0], ports[1], ports[2], ports[3], ports[4]
-        )
+        (port, expiredPort, foreignPort, briefPort, mutualPort) = (ports[0], ports[1], ports[2], ports[3], ports[4])
         directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let servers = [
-            (port, "good", 1_000_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1),
-            (briefPort, "good", 1),
+            (port, "good", 1_000_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1), (briefPort, "good", 1),
             (mutualPort, "good", 1),
         ].map { [mutualPort] port, name, requests in
             """
