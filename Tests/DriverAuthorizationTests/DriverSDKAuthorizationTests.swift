@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(reports.withLock { $0 } == 0)
     }
 
-    @Test func haveAnAsyncForm() async throws {
+    @Test func acceptAProviderWithAnAsyncForm() async throws {
         #expect(
             try await DriverSDKAuthorization(AsyncProvider { "token of \($0)" }).token(for: context).value
                 == "token of van-7")

@@ -165,7 +165,7 @@ private let now = SimulatedBackend.initialSeconds
         ("fleet_reader", "taskid", "*"), ("delivery_driver/van?taskid=t%201", "taskid", "t 1"),
         ("task_consumer/t1", "taskid", "t1"),
     ])
-    func issuesTokens(path: String, claim: String, value: String) async throws {
+    func issuesTokensWithTheRequestedClaim(path: String, claim: String, value: String) async throws {
         let token = try await SimulatedBackend().token(path)
         let parts = token.split(separator: ".")
         let header = try JSONValue(parsing: try #require(Base64.urlDecoded(parts[0].utf8)))
@@ -232,7 +232,7 @@ private let now = SimulatedBackend.initialSeconds
     }
 
     @Test(arguments: [("page:1", 200, "<!doctype html>"), ("empty:1", 200, ""), ("502:1", 502, "{")])
-    func answersWithoutAToken(fault: String, status: Int, start: String) async throws {
+    func answersWithTheConfiguredFaultInsteadOfAToken(fault: String, status: Int, start: String) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-errors", fault) }
         let response = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van")).response
         #expect(response.status == status)

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func countsTheWholeTrack() async throws {
+    @Test func countsLatePositionsAsPartOfItsTrack() async throws {
         let backend = try Self.makeBackend()
         // Late positions arrive as past locations, but belong to the track anyway.
         let body = """

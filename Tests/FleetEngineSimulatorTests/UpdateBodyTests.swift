@@ -46,7 +46,7 @@ private let invalidLocationFields: [(String, String)] = [
         ("isRoadSnapped", "true"), ("timeSinceUpdate", "30"), ("latlng_accuracy", "4.5"),
         ("supplemental_location_accuracy", "0"), ("serverTime", "\"2026-01-05T10:15:30Z\""),
     ])
-    func isAccepted(field: String, value: String) async throws {
+    func isAcceptedWithAnyValidField(field: String, value: String) async throws {
         let (status, json, _) = try await SimulatedBackend.shared.get().sendUpdate(
             "{\"lastLocation\":{\"\(field)\":\(value)}}")
         #expect(status == 200, "\(json.errorMessage)")

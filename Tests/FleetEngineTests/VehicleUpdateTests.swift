@@ -13,7 +13,7 @@ import Testing
         return location
     }()
 
-    @Test func onDemandUpdatesArePuts() throws {
+    @Test func usePutForOnDemandVehicles() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         let older = VehicleLocation(
             latitude: 37.3379, longitude: -121.8851, timeMillisecondsSince1970: 1_767_608_060_000)
@@ -37,7 +37,7 @@ import Testing
                 """)
     }
 
-    @Test func scheduledUpdatesArePatchesWithoutState() throws {
+    @Test func usePatchWithoutAStateForScheduledVehicles() throws {
         let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
         let update = VehicleUpdate(of: vehicle, state: .online, lastLocation: Self.location)
         let request = try update.request(to: HTTPURL("http://127.0.0.1:8080"), token: "t", limits: HTTPLimits())
@@ -46,7 +46,7 @@ import Testing
         #expect(!String(decoding: request.body, as: UTF8.self).contains("vehicleState"))
     }
 
-    @Test func repeatTheOriginalTime() throws {
+    @Test func keepTheOriginalTimeWhenRepeated() throws {
         var location = Self.location
         location.secondsSinceFirstSent = 60
         let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")

@@ -177,7 +177,7 @@ struct EconomicDurability {
     }
 
     /// A commit that failed with an error, but is on the disk.
-    @Test func countsNothingTwiceAfterACommitInDoubt() throws {
+    @Test func countsNoUpdateTwiceAfterACommitInDoubt() throws {
         let directory = try StoreDirectory()
         let outbox = try open(directory)
         for second in 1...5 { _ = try outbox.append(sample(second)) }
@@ -195,7 +195,7 @@ struct EconomicDurability {
 
     /// An acknowledgement whose commit failed at a sync, but may be on the disk. An update that was delivered before it
     /// had a row isn't accepted again.
-    @Test(arguments: 1...3) func acceptsNothingTwiceAfterAnAcknowledgementInDoubt(sync: Int) throws {
+    @Test(arguments: 1...3) func acceptsNoUpdateTwiceAfterAnAcknowledgementInDoubt(sync: Int) throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(5)
         let disk = directory.lyingDisk(seed: 1)

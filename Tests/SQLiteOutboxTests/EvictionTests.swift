@@ -62,7 +62,7 @@ struct Eviction {
         #expect(try OutboxReader(path: directory.store).summary().evictions == summary.evictions)
     }
 
-    @Test func shrinksToALoweredLimit() throws {
+    @Test func shrinksTheStoreToALoweredLimit() throws {
         let directory = try StoreDirectory()
         let maximumBytes: Int64 = 256 * 1024
         let drive = Drives.town(updates: 10_400)
@@ -105,7 +105,7 @@ struct Eviction {
         #expect(batch.lastIsPending)
     }
 
-    @Test func returnsTheSpaceOfADrainedBacklog() throws {
+    @Test func drainedBacklogReturnsItsSpace() throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(28_000)
         let outbox = try directory.open()

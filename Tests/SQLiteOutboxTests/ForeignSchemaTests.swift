@@ -58,7 +58,7 @@ import TimeAndChance
     }
 
     /// The rows have another format and can't be read: they are counted as lost.
-    @Test func countsUnreadableRowsAsLost() throws {
+    @Test func unreadableRowsCountAsLost() throws {
         let directory = try directoryWithFiveUpdates()
         try directory.execute(
             Self.sqlForUpdatesTable(replacing: "checksum INTEGER", with: "checksum INTEGER").replacing(

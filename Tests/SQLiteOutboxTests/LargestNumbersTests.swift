@@ -117,7 +117,7 @@ struct LargestNumbers {
     }
 
     /// Work of all kinds that starts with numbers at a limit leaves only readable rows.
-    @Test(arguments: 0..<12 as Range<UInt64>) func writeOnlyReadableRows(seed: UInt64) throws {
+    @Test(arguments: 0..<12 as Range<UInt64>) func leaveOnlyReadableRows(seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
         let limit = Int64(1) << (51 + seed % 2)
         var parts = (0..<7).map { _ in Int64.random(in: 0...limit / 7, using: &chance) }

@@ -81,7 +81,7 @@ import WaypostTestSupport
         #expect(message.description.contains(directory.path("file")))
     }
 
-    @Test func renamesADamagedStoreWithTheTime() throws {
+    @Test func addsTheTimeToTheNameOfADamagedStore() throws {
         let directory = try StoreDirectory()
         let zeros = [UInt8](repeating: 0, count: 4096)
         try directory.write(zeros, to: "outbox.sqlite")

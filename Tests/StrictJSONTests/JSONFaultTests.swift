@@ -73,7 +73,7 @@ import Testing
         ([0x7B, 0x0A, 0x22, 0xFC, 0x22] as [UInt8], "line 2, column 2: the text is not UTF-8; save it as UTF-8"),
         ([0xFF, 0xFE, 0x7B, 0, 0x7D, 0], "line 1, column 1: the text is not UTF-8; save it as UTF-8"),
     ])
-    func nameTheEncoding(bytes: [UInt8], message: String) {
+    func reportTextThatIsNotUTF8(bytes: [UInt8], message: String) {
         let error = #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: bytes) }
         #expect(error?.description == message)
     }
