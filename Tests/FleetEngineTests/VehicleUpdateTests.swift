@@ -13,7 +13,7 @@ import Testing
         return location
     }()
 
-    @Test func usePutForOnDemandVehicles() throws {
+    @Test func onDemandUpdatesArePuts() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         let older = VehicleLocation(
             latitude: 37.3379, longitude: -121.8851, timeMillisecondsSince1970: 1_767_608_060_000)
@@ -37,7 +37,7 @@ import Testing
                 """)
     }
 
-    @Test func usePatchWithoutAStateForScheduledVehicles() throws {
+    @Test func scheduledUpdatesArePatchesWithoutState() throws {
         let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
         let update = VehicleUpdate(of: vehicle, state: .online, lastLocation: Self.location)
         let request = try update.request(to: HTTPURL("http://127.0.0.1:8080"), token: "t", limits: HTTPLimits())
