@@ -38,7 +38,7 @@ struct CertificateFiles {
     func areJudgedByTheCurrentTime(now: UTCTime, line: CheckLine?) async throws {
         let directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
-        let (certificate, key) = TestCertificates.client(in: directory)
+        let (certificate, key) = TestCertificates.clientCredentials(in: directory)
         let lines = try checkLines(
             forProviderKeys: #""clientCertificateFile": "\#(certificate)", "clientKeyFile": "\#(key)""#, at: now)
         let expected = line.map {

@@ -28,9 +28,9 @@ struct ReplacedFiles {
     {
         let others = try TemporaryDirectory()
         try await TestCertificates.make(in: others)
-        try install(usesClientCertificate ? server.caFile : TestCertificates.authority(in: others), as: "ca.pem")
-        try install(TestCertificates.client(in: others).certificate, as: "van.pem")
-        try install(TestCertificates.client(in: others).key, as: "van.key")
+        try install(usesClientCertificate ? server.caFile : TestCertificates.caFile(in: others), as: "ca.pem")
+        try install(TestCertificates.clientCredentials(in: others).certificate, as: "van.pem")
+        try install(TestCertificates.clientCredentials(in: others).key, as: "van.key")
         let directory = bench.directory
         let pair =
             usesClientCertificate

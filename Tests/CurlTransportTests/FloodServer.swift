@@ -19,11 +19,11 @@ struct FloodServer: Sendable {
     init(behaviour kind: String) async throws {
         directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
-        let (certificate, key) = TestCertificates.server(in: directory)
+        let (certificate, key) = TestCertificates.serverCredentials(in: directory)
         let script = Fixtures.checkout.appending(path: "Tests/Faults/http2_flood.py").path
         program = try RunningProgram(["/usr/bin/python3", script, kind, certificate, key])
         let port = try #require(await program.output.line(saying: "port ")).text.dropFirst("port ".count)
-        caFile = TestCertificates.authority(in: directory)
+        caFile = TestCertificates.caFile(in: directory)
         url = "https://localhost:\(port)/"
     }
 

@@ -28,19 +28,19 @@ import WaypostTestSupport
         #expect(error?.code == .missingContext)
     }
 
-    @Test func tripTokenProvidersHaveBothForms() async throws {
+    @Test func tripProvidersAlsoHaveAnAsyncForm() async throws {
         #expect(try await TripProvider().fetchToken(with: GMTCAuthorizationContext(tripID: "trip")) == "token of trip")
         await #expect(throws: ProviderContractError.emptyAnswer) { try await TripProvider().fetchToken(with: nil) }
     }
 
-    /// The provider is called as in the tests of an iOS app, in any language mode.
-    @Test func acceptAHandlerThatKeepsTheToken() {
+    /// An iOS app's tests call the provider like this, in any language mode.
+    @Test func acceptAHandlerThatStoresTheToken() {
         var received: String?
         TripProvider().fetchToken(with: GMTCAuthorizationContext(tripID: "trip")) { token, _ in received = token }
         #expect(received == "token of trip")
     }
 
-    @Test func describeTheirContexts() {
+    @Test func contextsHaveReadableDescriptions() {
         #expect(
             "\(GMTDAuthorizationContext(vehicleID: "v", taskID: "t"))"
                 == "GMTDAuthorizationContext(vehicleID: v, taskID: t)")

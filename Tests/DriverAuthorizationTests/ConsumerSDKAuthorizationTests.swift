@@ -11,7 +11,7 @@ import WaypostTestSupport
         #expect(token == AuthorizationToken(value: "token of trip-7", lifetime: nil))
     }
 
-    @Test func followTheSameContract() async throws {
+    @Test func reportABreachOfTheContractOnce() async throws {
         let reports = Locked([String]())
         let provider = ConsumerSDKAuthorization(
             TripProvider(), report: { warning in reports.withLock { $0.append("\(warning)") } })
@@ -44,7 +44,7 @@ import WaypostTestSupport
         #expect(error?.code == .missingContext)
     }
 
-    @Test func workUnderACache() async throws {
+    @Test func returnEachTripsTokenUnderACache() async throws {
         let provider = CachedAuthorization(
             ConsumerSDKAuthorization(TripProvider(), report: { _ in }), clock: ManualClock()
         ) { _ in }

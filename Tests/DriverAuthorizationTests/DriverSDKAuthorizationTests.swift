@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(reports.withLock { $0 } == 0)
     }
 
-    @Test func haveAnAsyncForm() async throws {
+    @Test func acceptAProviderWithAnAsyncForm() async throws {
         #expect(
             try await DriverSDKAuthorization(AsyncProvider { "token of \($0)" }).token(for: context).value
                 == "token of van-7")
@@ -88,10 +88,10 @@ import WaypostTestSupport
         (NSError(domain: "com.example.app", code: 7, userInfo: ["token": "secret"]), "com.example.app, code 7"),
         (NSError(domain: TestTokens.driver(vehicleID: "v"), code: 7), "…, code 7"),
     ])
-    func nameTheFault(error: any Error & Sendable, words: String) async {
+    func nameTheFault(error: any Error & Sendable, description: String) async {
         let provider = DriverSDKAuthorization(AsyncProvider { _ in throw error })
         let failure = await #expect(throws: AuthorizationError.self) { try await provider.token(for: context) }
-        #expect(failure?.fault == .providerFailed(.failed(ReportedText(words))))
+        #expect(failure?.fault == .providerFailed(.failed(ReportedText(description))))
     }
 
     @Test func reportAProviderWithoutACompletionForm() async {
@@ -184,7 +184,7 @@ import WaypostTestSupport
 
     /// Two vehicles request tokens at once from a provider that is slow for the first. The second still has its whole
     /// timeout.
-    @Test func haveTheWholeTimeoutFromTheirTurn() async throws {
+    @Test func startTheTimeoutOfAQueuedCallWhenItsTurnComes() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let waiting = Locked<Completion?>(nil)

@@ -41,7 +41,7 @@ import WaypostTestSupport
             headers: HTTPHeaders(["Authorization": "Bearer \(token)", "Content-Type": "application/json"]))
     }
 
-    static func error(_ code: Int, _ status: String) -> String {
+    static func errorBody(_ code: Int, _ status: String) -> String {
         #"{"error":{"code":\#(code),"message":"words","status":"\#(status)"}}"#
     }
 
@@ -56,42 +56,42 @@ import WaypostTestSupport
         Row(status: 204, body: "", kind: .intercepted),
         Row(status: 301, body: "", kind: .intercepted),
         Row(status: 302, body: "<html></html>", kind: .intercepted),
-        Row(status: 400, body: error(400, "INVALID_ARGUMENT"), kind: .rejected),
-        Row(status: 400, body: error(400, "OUT_OF_RANGE"), kind: .rejected),
-        Row(status: 400, body: error(400, "FAILED_PRECONDITION"), kind: .rejected),
+        Row(status: 400, body: errorBody(400, "INVALID_ARGUMENT"), kind: .rejected),
+        Row(status: 400, body: errorBody(400, "OUT_OF_RANGE"), kind: .rejected),
+        Row(status: 400, body: errorBody(400, "FAILED_PRECONDITION"), kind: .rejected),
         Row(status: 400, body: "<html>Bad Request</html>", kind: .intercepted),
-        Row(status: 401, body: error(401, "UNAUTHENTICATED"), kind: .prepareAgain),
+        Row(status: 401, body: errorBody(401, "UNAUTHENTICATED"), kind: .prepareAgain),
         Row(status: 401, body: "", kind: .prepareAgain),
         Row(status: 401, body: "<html>log in to the proxy</html>", kind: .intercepted),
         Row(status: 401, body: "Unauthorized", kind: .intercepted),
-        Row(status: 403, body: error(403, "PERMISSION_DENIED"), kind: .prepareAgain),
+        Row(status: 403, body: errorBody(403, "PERMISSION_DENIED"), kind: .prepareAgain),
         Row(status: 403, body: "<html>blocked by proxy</html>", kind: .intercepted),
-        Row(status: 404, body: error(404, "NOT_FOUND"), kind: .held),
+        Row(status: 404, body: errorBody(404, "NOT_FOUND"), kind: .held),
         Row(status: 404, body: "<html>not here</html>", kind: .intercepted),
         Row(status: 407, body: "", kind: .intercepted),
         Row(status: 408, body: "", kind: .retry),
-        Row(status: 409, body: error(409, "ABORTED"), kind: .retry),
-        Row(status: 413, body: error(413, "INVALID_ARGUMENT"), kind: .rejected),
+        Row(status: 409, body: errorBody(409, "ABORTED"), kind: .retry),
+        Row(status: 413, body: errorBody(413, "INVALID_ARGUMENT"), kind: .rejected),
         Row(status: 413, body: "", kind: .tooLarge),
         Row(status: 413, body: "<html>413 Request Entity Too Large</html>", kind: .tooLarge),
         Row(status: 413, body: "too large", kind: .tooLarge),
-        Row(status: 429, body: error(429, "RESOURCE_EXHAUSTED"), kind: .throttled),
+        Row(status: 429, body: errorBody(429, "RESOURCE_EXHAUSTED"), kind: .throttled),
         Row(status: 429, body: "<html>slow down</html>", kind: .throttled),
-        Row(status: 499, body: error(499, "CANCELLED"), kind: .retry),
-        Row(status: 500, body: error(500, "INTERNAL"), kind: .retry),
-        Row(status: 500, body: error(500, "UNKNOWN"), kind: .retry),
-        Row(status: 500, body: error(500, "DATA_LOSS"), kind: .retry),
-        Row(status: 501, body: error(501, "UNIMPLEMENTED"), kind: .held),
+        Row(status: 499, body: errorBody(499, "CANCELLED"), kind: .retry),
+        Row(status: 500, body: errorBody(500, "INTERNAL"), kind: .retry),
+        Row(status: 500, body: errorBody(500, "UNKNOWN"), kind: .retry),
+        Row(status: 500, body: errorBody(500, "DATA_LOSS"), kind: .retry),
+        Row(status: 501, body: errorBody(501, "UNIMPLEMENTED"), kind: .held),
         Row(status: 501, body: "<html>Not Implemented</html>", kind: .retry),
         Row(status: 502, body: "<html></html>", kind: .retry),
-        Row(status: 503, body: error(503, "UNAVAILABLE"), kind: .retry),
+        Row(status: 503, body: errorBody(503, "UNAVAILABLE"), kind: .retry),
         Row(status: 502, body: "", kind: .retry),
         Row(status: 511, body: "<html>please log in</html>", kind: .intercepted),
-        Row(status: 302, body: error(302, "UNKNOWN"), kind: .retry),
-        Row(status: 504, body: error(504, "DEADLINE_EXCEEDED"), kind: .retry),
+        Row(status: 302, body: errorBody(302, "UNKNOWN"), kind: .retry),
+        Row(status: 504, body: errorBody(504, "DEADLINE_EXCEEDED"), kind: .retry),
     ]
 
-    @Test(arguments: rows) func followsTheTable(row: Row) throws {
+    @Test(arguments: rows) func followsTheRetryTable(row: Row) throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
         let outcome = DeliveryOutcome(
             of: HTTPResponse(status: row.status, body: Array(row.body.utf8)), to: try Self.request(), for: vehicle)

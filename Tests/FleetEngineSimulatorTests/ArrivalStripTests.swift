@@ -37,7 +37,7 @@ import TimeAndChance
         #expect(strip.updatesInLastMinute(now: Self.time(70)) == 19)
     }
 
-    @Test func keepAQuarterOfAnHour() {
+    @Test func keepOnlyAQuarterOfAnHour() {
         var strip = ArrivalStrip()
         for second in 0..<5000 { strip.add(ArrivalStrip.Bar(live: 1), at: Self.time(Double(second))) }
         let window = ArrivalWindow(startedAt: Self.time(0), now: Self.time(4999))

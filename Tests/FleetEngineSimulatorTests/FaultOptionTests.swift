@@ -27,10 +27,10 @@ import WaypostTestSupport
         ("--past-limit", "5", ["more than 5 past locations rejected"]),
         ("--outage", "30..90", ["outage from 30.0 to 90.0 s"]), ("--resets", "0", []),
     ])
-    func isParsed(option: String, value: String, words: [String]) throws {
+    func isParsed(option: String, value: String, descriptions: [String]) throws {
         var plan = FaultPlan()
         try plan.set(option, value)
-        #expect(plan.descriptions == words)
+        #expect(plan.descriptions == descriptions)
         #expect(FaultPlan.options.contains { $0.name == option })
     }
 
@@ -61,10 +61,10 @@ import WaypostTestSupport
         ("--key-rotation", "60s", "without a unit; write 60.0"),
         ("--flood", "1", "is not a fault option; use one of --errors"),
     ])
-    func isRejected(option: String, value: String, words: String) {
+    func isRejected(option: String, value: String, message: String) {
         var plan = FaultPlan()
         let error = #expect(throws: FaultPlan.OptionError.self) { try plan.set(option, value) }
-        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
         #expect(plan == FaultPlan())
     }
 
@@ -129,7 +129,7 @@ import WaypostTestSupport
             try $0.faults.set("--errors", errors)
             try $0.faults.set(advice, "7")
         }
-        let answer = try await backend.update(Self.body)
+        let answer = try await backend.sendUpdate(Self.body)
         #expect(answer.status == status)
         #expect(answer.json.errorStatus == name)
         #expect(answer.served.response.headers["Retry-After"] == header)
@@ -141,7 +141,7 @@ import WaypostTestSupport
         let backend = try SimulatedBackend { try $0.faults.set("--past-limit", "1") }
         func status(_ count: Int) async throws -> Int {
             let past = Array(repeating: "{}", count: count).joined(separator: ",")
-            return try await backend.update("{\"pastLocations\":[\(past)]}", mask: "pastLocations").status
+            return try await backend.sendUpdate("{\"pastLocations\":[\(past)]}", mask: "pastLocations").status
         }
         #expect(try await status(1) == 200)
         #expect(try await status(2) == 400)
@@ -150,7 +150,7 @@ import WaypostTestSupport
     @Test func delaysTheAnswer() async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--delay", "0.1..2") }
         for _ in 0..<20 {
-            let delay = try await backend.update(Self.body).served.delay
+            let delay = try await backend.sendUpdate(Self.body).served.delay
             #expect((Duration.milliseconds(100)...Duration.seconds(2)).contains(delay))
         }
     }

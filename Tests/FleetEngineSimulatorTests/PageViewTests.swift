@@ -10,7 +10,7 @@ import TimeAndChance
 /// The data that the simulator's page requests every second.
 @Suite struct PageViews {
     private static func report(to backend: SimulatedBackend, vehicle: String, second: Int = 0) async throws {
-        let time = UTCTime(millisecondsSince1970: (SimulatedBackend.now + Int64(second)) * 1000)
+        let time = UTCTime(millisecondsSince1970: (SimulatedBackend.initialSeconds + Int64(second)) * 1000)
         let body = """
             {"lastLocation":{"location":{"latitude":\(53.55 + Double(second) / 10_000),"longitude":10},
              "updateTime":"\(time)","speed":10}}
@@ -21,7 +21,7 @@ import TimeAndChance
         #expect(answer.status == 200)
     }
 
-    private static func ids(_ page: JSONValue) -> [String] {
+    private static func vehicleIDs(in page: JSONValue) -> [String] {
         (page["fleet"]?.arrayValue ?? []).compactMap { $0["id"]?.stringValue }
     }
 
@@ -29,7 +29,7 @@ import TimeAndChance
         let backend = try SimulatedBackend()
         for vehicle in ["van-10", "van-2", "van-1"] { try await Self.report(to: backend, vehicle: vehicle) }
         let page = try await backend.get("/page.json")
-        #expect(Self.ids(page) == ["van-1", "van-2", "van-10"])
+        #expect(Self.vehicleIDs(in: page) == ["van-1", "van-2", "van-10"])
         #expect(page["names"]?.arrayValue?.last?.stringValue == "providers/p/vehicles/van-10")
         #expect(page["vehicle"] == nil)
         let drawing = try #require(page["drawing"]?.stringValue)
@@ -46,7 +46,7 @@ import TimeAndChance
         let backend = try SimulatedBackend()
         for number in 1...45 { try await Self.report(to: backend, vehicle: "van-\(number)") }
         let page = try await backend.get("/page.json")
-        #expect(Self.ids(page) == (1...40).map { "van-\($0)" })
+        #expect(Self.vehicleIDs(in: page) == (1...40).map { "van-\($0)" })
         #expect(page["vehicles"]?.integerValue == 45 && page["names"]?.arrayValue?.count == 45)
     }
 
@@ -58,7 +58,7 @@ import TimeAndChance
             {"pastLocations":[{"location":{"latitude":53.56,"longitude":10},"updateTime":"2026-01-05T10:15:20Z"}],
              "lastLocation":{"location":{"latitude":53.57,"longitude":10},"updateTime":"2026-01-05T10:15:30Z"}}
             """
-        #expect(try await backend.update(body, mask: "pastLocations,lastLocation").status == 200)
+        #expect(try await backend.sendUpdate(body, mask: "pastLocations,lastLocation").status == 200)
         let page = try await backend.get("/page.json")
         let bars = try #require(page["fleet"]?[0]?["bars"]?.arrayValue).map {
             [$0[0]?.integerValue, $0[1]?.integerValue]
@@ -66,8 +66,8 @@ import TimeAndChance
         #expect(bars.count == 60 && bars.last == [1, 1] && bars[44] == [1, 0])
         #expect(bars.count { $0 != [0, 0] } == 2)
         let window = try #require(page["window"])
-        #expect(window["end"]?.integerValue == (SimulatedBackend.now + 32) * 1000)
-        #expect(window["start"]?.integerValue == (SimulatedBackend.now - 88) * 1000)
+        #expect(window["end"]?.integerValue == (SimulatedBackend.initialSeconds + 32) * 1000)
+        #expect(window["start"]?.integerValue == (SimulatedBackend.initialSeconds - 88) * 1000)
     }
 
     /// A shape point has no speed. It gets the colour of the average speed since the previous point.
@@ -77,13 +77,13 @@ import TimeAndChance
         func paths(speeds: [String]) async throws -> [Substring] {
             let backend = try SimulatedBackend()
             let places = speeds.enumerated().map { index, speed in
-                let time = UTCTime(millisecondsSince1970: (SimulatedBackend.now + Int64(index) * 10) * 1000)
+                let time = UTCTime(millisecondsSince1970: (SimulatedBackend.initialSeconds + Int64(index) * 10) * 1000)
                 let latitude = 53.55 + (index == 0 ? 0 : 90 + Double(index) * 10) / 111_195
                 return #"{"location":{"latitude":\#(latitude),"longitude":10},"updateTime":"\#(time)"\#(speed)}"#
             }
             let past = places.dropLast().joined(separator: ",")
             let body = #"{"pastLocations":[\#(past)],"lastLocation":\#(places[places.count - 1])}"#
-            #expect(try await backend.update(body, mask: "pastLocations,lastLocation").status == 200)
+            #expect(try await backend.sendUpdate(body, mask: "pastLocations,lastLocation").status == 200)
             let drawing = try #require(try await backend.get("/page.json")["drawing"]?.stringValue)
             return drawing.matches(of: #/ d="([^"]*)"/#).map(\.1)
         }
@@ -94,7 +94,7 @@ import TimeAndChance
 
     @Test func showTheEndOfAnOutage() async throws {
         let backend = try SimulatedBackend { $0.faults.outages = [10...20, 20...35, 60...90] }
-        func times(_ seconds: Int64...) -> [Int64] { seconds.map { (SimulatedBackend.now + $0) * 1000 } }
+        func times(_ seconds: Int64...) -> [Int64] { seconds.map { (SimulatedBackend.initialSeconds + $0) * 1000 } }
         func next(_ page: JSONValue) -> [Int64] { (page["nextOutage"]?.arrayValue ?? []).compactMap(\.integerValue) }
         var page = try await backend.get("/page.json")
         #expect(page["answeringSince"]?.integerValue == times(0)[0])
@@ -170,7 +170,7 @@ import TimeAndChance
             {"lastLocation":{"location":{"latitude":53.57,"longitude":10},"speed":-1e300,
              "updateTime":"2026-01-05T10:15:30Z"}}
             """
-        #expect(try await backend.update(body, mask: "lastLocation").status == 200)
+        #expect(try await backend.sendUpdate(body, mask: "lastLocation").status == 200)
         #expect(try await backend.get("/page.json")["drawing"]?.stringValue != nil)
     }
 
@@ -186,7 +186,7 @@ import TimeAndChance
         #expect(shown["id"]?.stringValue == "trip" && shown["vehicle"]?.stringValue == "van")
         #expect(shown["status"]?.stringValue == "ENROUTE_TO_DROPOFF" && shown["destination"]?.stringValue == "drop-off")
         #expect(shown["remaining"]?.integerValue == 400)
-        let arrival = try #require(shown["arrival"]?.integerValue) - SimulatedBackend.now * 1000
+        let arrival = try #require(shown["arrival"]?.integerValue) - SimulatedBackend.initialSeconds * 1000
         #expect((39_900...40_000).contains(arrival))
         for second in 10..<20 { try await Self.report(to: backend, vehicle: "van", second: second * 6) }
         shown = try await trip()

@@ -17,13 +17,13 @@ struct SimulatedBackend: Sendable {
     static let shared = Result { try SimulatedBackend() }
 
     /// The initial time of the clock, 2026-01-05T10:15:30Z, in seconds since 1970.
-    static let now: Int64 = 1_767_608_130
+    static let initialSeconds: Int64 = 1_767_608_130
 
     let engine: SimulatorResponder
     private let time: Locked<UTCTime>
 
     init(_ change: (inout SimulatorSettings) throws -> Void = { _ in }) throws {
-        let time = Locked(UTCTime(millisecondsSince1970: Self.now * 1000))
+        let time = Locked(UTCTime(millisecondsSince1970: Self.initialSeconds * 1000))
         self.time = time
         var settings = SimulatorSettings()
         settings.signingKey = try Self.key.get()
@@ -57,7 +57,7 @@ struct SimulatedBackend: Sendable {
     }
 
     /// Sends an update of the vehicle `van` with its own token.
-    func update(
+    func sendUpdate(
         _ body: String, as service: FleetService = .onDemandTrips, mask: String = "lastLocation"
     ) async throws -> (status: Int, json: JSONValue, served: ServedResponse) {
         let token = try await token(service == .onDemandTrips ? "driver/van" : "delivery_driver/van")

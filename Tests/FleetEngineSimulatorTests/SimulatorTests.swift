@@ -9,13 +9,13 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct Simulator {
-    private static func token(at address: LocalAddress) async -> Substring? {
+    private static func fetchToken(from address: LocalAddress) async -> Substring? {
         let answer = await RawExchange.send(["GET /token/driver/van HTTP/1.0\r\n\r\n"], to: address).text
         return answer.split(separator: "\"").first { $0.hasPrefix("eyJ") }
     }
 
-    /// Sends a position with the time 10:15 and `second` seconds. Returns the answer.
-    private static func update(at address: LocalAddress, token: Substring, second: Int) async -> String {
+    /// Sends a position with the time 10:15:`second`. Returns the answer.
+    private static func sendUpdate(to address: LocalAddress, token: Substring, second: Int) async -> String {
         let body =
             "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:\(second)Z\"}}"
         return await RawExchange.send(
@@ -36,8 +36,8 @@ import WaypostTestSupport
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await simulator.run() }
-            let token = try #require(await Self.token(at: address))
-            let update = await Self.update(at: address, token: token, second: 30)
+            let token = try #require(await Self.fetchToken(from: address))
+            let update = await Self.sendUpdate(to: address, token: token, second: 30)
             #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
             let van = ResourceName(provider: "p", service: .onDemandTrips, id: "van")
             #expect(await simulator.record.vehicles[van]?.fixTimes.map(\.description) == ["2026-01-05T10:15:30.000Z"])
@@ -65,8 +65,8 @@ import WaypostTestSupport
         #expect(uploads["locations"]?.arrayValue?.map { $0["latitude"]?.doubleValue } == [1.5])
     }
 
-    /// Pages of other sites have no access, as is the case at the status address. The configured host's name is
-    /// accepted.
+    /// Pages of other sites have no access; the same rule applies to the status address. The configured host's name
+    /// is accepted.
     @Test(
         arguments: [
             ("127.0.0.1:0", "GET", "localhost", "http://evil.example.com", 403),
@@ -147,14 +147,14 @@ import WaypostTestSupport
         let messages = Locked<[String]>([])
         var settings = SimulatorSettings()
         settings.recordPath = "/dev/full"
-        settings.reportProblem = { words in messages.withLock { $0.append(words) } }
+        settings.reportProblem = { message in messages.withLock { $0.append(message) } }
         let simulator = try FleetEngineSimulator(settings)
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await simulator.run() }
-            let token = try #require(await Self.token(at: address))
+            let token = try #require(await Self.fetchToken(from: address))
             for second in [30, 40] {
-                let update = await Self.update(at: address, token: token, second: second)
+                let update = await Self.sendUpdate(to: address, token: token, second: second)
                 #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
             }
             group.cancelAll()

@@ -7,44 +7,45 @@ import VehicleAuthorization
 
 @testable import FleetEngineSimulator
 
-private let now = SimulatedBackend.now
+private let now = SimulatedBackend.initialSeconds
 
 @Suite struct TokenRules {
-    private static let good = TokenClaims(
+    private static let validClaims = TokenClaims(
         issuer: TokenAuthority.account, subject: TokenAuthority.account, issuedAt: now, expiry: now + 3600,
         authorization: ["vehicleid": "van"])
 
-    private static func changed(_ change: (inout TokenClaims) -> Void) -> TokenClaims {
-        var claims = good
+    private static func alteredClaims(_ change: (inout TokenClaims) -> Void) -> TokenClaims {
+        var claims = validClaims
         change(&claims)
         return claims
     }
 
     @Test(
         arguments: [
-            (good, nil), (changed { $0.issuedAt = now + 600 }, nil), (changed { $0.expiry = now + 1 }, nil),
-            (changed { $0.issuedAt = now - 86400 }, nil), (changed { $0.expiry = now }, "expired 0 s ago"),
-            (changed { $0.expiry = now - 10 }, "expired 10 s ago"),
-            (changed { $0.issuedAt = now + 601 }, "iat is 601 s ahead"),
-            (changed { $0.expiry = now + 3601 }, "exp is 3601 s ahead"),
+            (validClaims, nil), (alteredClaims { $0.issuedAt = now + 600 }, nil),
+            (alteredClaims { $0.expiry = now + 1 }, nil),
+            (alteredClaims { $0.issuedAt = now - 86400 }, nil), (alteredClaims { $0.expiry = now }, "expired 0 s ago"),
+            (alteredClaims { $0.expiry = now - 10 }, "expired 10 s ago"),
+            (alteredClaims { $0.issuedAt = now + 601 }, "iat is 601 s ahead"),
+            (alteredClaims { $0.expiry = now + 3601 }, "exp is 3601 s ahead"),
             (
-                changed { $0.audience = "https://fleetengine.googleapis.com" },
+                alteredClaims { $0.audience = "https://fleetengine.googleapis.com" },
                 "aud is https://fleetengine.googleapis.com; it must be"
             ),
-            (changed { $0.audience = "" }, "aud is ; it must be"),
-            (changed { $0.subject = "other" }, "iss and sub must both"),
-            (changed { ($0.issuer, $0.subject) = ("", "") }, "iss and sub must both"),
+            (alteredClaims { $0.audience = "" }, "aud is ; it must be"),
+            (alteredClaims { $0.subject = "other" }, "iss and sub must both"),
+            (alteredClaims { ($0.issuer, $0.subject) = ("", "") }, "iss and sub must both"),
         ] as [(TokenClaims, String?)])
-    func areEnforced(claims: TokenClaims, words: String?) throws {
+    func areEnforced(claims: TokenClaims, message: String?) throws {
         let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())
         let token = try authority.token(claims)
         do throws(ErrorAnswer) {
             let read = try authority.claims(ofAuthorization: "Bearer \(token)", now: now)
             #expect(read == claims)
-            #expect(words == nil)
+            #expect(message == nil)
         } catch {
             #expect(error.code == .unauthenticated)
-            #expect(error.message.contains(words ?? "accepted"), "\(error)")
+            #expect(error.message.contains(message ?? "accepted"), "\(error)")
         }
     }
 
@@ -61,9 +62,9 @@ private let now = SimulatedBackend.now
         ("empty", "no Authorization header"),
         ("two blanks", "must have the form \"Bearer TOKEN\""),
     ])
-    func rejectForgeries(forgery: String, words: String) throws {
+    func rejectForgeries(forgery: String, message: String) throws {
         let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())
-        let token = try authority.token(Self.good)
+        let token = try authority.token(Self.validClaims)
         let parts = token.split(separator: ".").map(String.init)
         func encoded(_ text: String) -> String { Base64.urlEncoded(text.utf8) }
         func replacingHead(_ text: String) -> String { "Bearer \(encoded(text)).\(parts[1]).\(parts[2])" }
@@ -73,9 +74,9 @@ private let now = SimulatedBackend.now
         case "alg HS256": header = replacingHead("{\"alg\":\"HS256\",\"kid\":\"k\"}")
         case "no alg": header = replacingHead("{\"kid\":\"k\"}")
         case "kid": header = replacingHead("{\"alg\":\"RS256\",\"kid\":\"l\"}")
-        case "other key": header = "Bearer \(try TokenAuthority(keyID: "k").token(Self.good))"
+        case "other key": header = "Bearer \(try TokenAuthority(keyID: "k").token(Self.validClaims))"
         case "changed payload":
-            let other = Self.changed { $0.authorization = ["vehicleid": "*"] }.json.text
+            let other = Self.alteredClaims { $0.authorization = ["vehicleid": "*"] }.json.text
             header = "Bearer \(parts[0]).\(encoded(other)).\(parts[2])"
         case "changed signature":
             header = "Bearer \(parts[0]).\(parts[1]).\(parts[2].hasPrefix("A") ? "B" : "A")\(parts[2].dropFirst())"
@@ -95,7 +96,7 @@ private let now = SimulatedBackend.now
             error = rejection
         }
         #expect(error?.status == 401)
-        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
     @Test(arguments: [
@@ -164,7 +165,7 @@ private let now = SimulatedBackend.now
         ("fleet_reader", "taskid", "*"), ("delivery_driver/van?taskid=t%201", "taskid", "t 1"),
         ("task_consumer/t1", "taskid", "t1"),
     ])
-    func issuesTokens(path: String, claim: String, value: String) async throws {
+    func issuesTokensWithTheRequestedClaim(path: String, claim: String, value: String) async throws {
         let token = try await SimulatedBackend().token(path)
         let parts = token.split(separator: ".")
         let header = try JSONValue(parsing: try #require(Base64.urlDecoded(parts[0].utf8)))
@@ -182,7 +183,9 @@ private let now = SimulatedBackend.now
         (.onDemandSample, "driver/v", "jwt", "expirationTimestamp", (now + 3600) * 1000),
         (.scheduledSample, "delivery_driver/v", "token", "expiration_timestamp_ms", (now + 3600) * 1000),
     ])
-    func hasThreeShapes(shape: TokenAnswerShape, path: String, key: String, expiryKey: String, expiry: Int64)
+    func answersInTheConfiguredShape(
+        shape: TokenAnswerShape, path: String, key: String, expiryKey: String, expiry: Int64
+    )
         async throws
     {
         let answer = try await SimulatedBackend { $0.tokenShape = shape }.get("/token/\(path)")
@@ -202,7 +205,7 @@ private let now = SimulatedBackend.now
         #expect(answer["error"]?["code"]?.integerValue == Int64(status))
     }
 
-    @Test func namesSeveralTasksInAList() async throws {
+    @Test func issuesTokensForSeveralTasks() async throws {
         let claims = try await Self.claims(of: SimulatedBackend().token("delivery_driver/van?taskid=t1&taskid=t2"))
         #expect(claims.authorization == ["deliveryvehicleid": "van"])
         #expect(claims.taskIDs == ["t1", "t2"])
@@ -212,7 +215,7 @@ private let now = SimulatedBackend.now
         ("epochSeconds", JSONValue.integer(now + 3600) as JSONValue?), ("secondsFromNow", .integer(3600)),
         ("epochMilliseconds", .integer((now + 3600) * 1000)), ("text", .string("\(now + 3600)")), ("none", nil),
     ])
-    func statesTheConfiguredExpiry(style: String, expiry: JSONValue?) async throws {
+    func answersWithTheConfiguredExpiry(style: String, expiry: JSONValue?) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-expiry", style) }
         #expect(try await backend.get("/token/driver/v")["TOKEN_EXPIRATION"] == expiry)
     }
@@ -221,20 +224,20 @@ private let now = SimulatedBackend.now
         ("wrongVehicle:1", 403, "does not match"), ("wrongAudience:1", 401, "aud is"),
         ("expired:1", 401, "expired 60 s"),
     ])
-    func issuesTokensThatFleetEngineRejects(fault: String, status: Int, words: String) async throws {
+    func issuesTokensThatFleetEngineRejects(fault: String, status: Int, message: String) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-errors", fault) }
         let answer = try await backend.send(.get, "vehicles/van", token: backend.token("driver/van"))
         #expect(answer.status == status)
-        #expect(answer.json.errorMessage.contains(words))
+        #expect(answer.json.errorMessage.contains(message))
     }
 
     @Test(arguments: [("page:1", 200, "<!doctype html>"), ("empty:1", 200, ""), ("502:1", 502, "{")])
-    func answersWithoutAToken(fault: String, status: Int, begin: String) async throws {
+    func answersWithTheConfiguredFaultInsteadOfAToken(fault: String, status: Int, start: String) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-errors", fault) }
         let response = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van")).response
         #expect(response.status == status)
-        #expect(String(decoding: response.body, as: UTF8.self).hasPrefix(begin))
-        #expect(response.body.isEmpty == begin.isEmpty)
+        #expect(String(decoding: response.body, as: UTF8.self).hasPrefix(start))
+        #expect(response.body.isEmpty == start.isEmpty)
         #expect(await backend.engine.record.tokensIssued == 0)
     }
 

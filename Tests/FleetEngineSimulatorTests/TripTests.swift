@@ -8,40 +8,42 @@ import Testing
     /// The degrees of latitude per metre.
     private static let degreesPerMeter = 1 / 111_195.0
 
-    private static func backend() throws -> SimulatedBackend {
+    private static func makeBackend() throws -> SimulatedBackend {
         try SimulatedBackend { $0.trips = [SimulatedTrip(id: "trip", vehicleID: "van", lengthMeters: 1000)] }
     }
 
-    /// Reports a place `meters` north of the start.
-    private static func drive(_ backend: SimulatedBackend, to meters: Double, second: Int) async throws {
+    /// Reports a position `meters` north of the start.
+    private static func reportPosition(to backend: SimulatedBackend, metersNorth meters: Double, second: Int)
+        async throws
+    {
         let time = "2026-01-05T10:\(15 + second / 60):\(10 + second % 60)Z"
         let body = """
             {"lastLocation":{"supplementalLocation":{"latitude":\(meters * degreesPerMeter),"longitude":10},
              "supplementalLocationTime":"\(time)","speed":10}}
             """
-        #expect(try await backend.update(body).status == 200)
+        #expect(try await backend.sendUpdate(body).status == 200)
     }
 
-    private static func read(_ backend: SimulatedBackend) async throws -> JSONValue {
+    private static func fetchTrip(from backend: SimulatedBackend) async throws -> JSONValue {
         let answer = try await backend.send(.get, "trips/trip", token: backend.token("consumer/trip"))
         #expect(answer.status == 200)
         return answer.json
     }
 
     @Test func followsItsVehicle() async throws {
-        let backend = try Self.backend()
-        let new = try await Self.read(backend)
+        let backend = try Self.makeBackend()
+        let new = try await Self.fetchTrip(from: backend)
         #expect(new["name"]?.stringValue == "providers/p/trips/trip")
         #expect(new["vehicleId"]?.stringValue == "van")
         #expect(new["tripStatus"]?.stringValue == "NEW")
         #expect(new["lastLocation"] == nil)
-        let way: [(Double, String, Int64?)] = [
+        let drive: [(Double, String, Int64?)] = [
             (0, "ENROUTE_TO_PICKUP", 250), (100, "ENROUTE_TO_PICKUP", 150), (260, "ARRIVED_AT_PICKUP", 740),
             (400, "ENROUTE_TO_DROPOFF", 600), (1000.5, "COMPLETE", nil),
         ]
-        for (second, (meters, status, remaining)) in way.enumerated() {
-            try await Self.drive(backend, to: meters, second: second)
-            let trip = try await Self.read(backend)
+        for (second, (meters, status, remaining)) in drive.enumerated() {
+            try await Self.reportPosition(to: backend, metersNorth: meters, second: second)
+            let trip = try await Self.fetchTrip(from: backend)
             #expect(trip["tripStatus"]?.stringValue == status, "after \(meters) m")
             #expect(trip["remainingDistanceMeters"]?.integerValue == remaining)
             #expect(trip["lastLocation"]?["location"]?["longitude"]?.doubleValue == 10)
@@ -49,8 +51,8 @@ import Testing
         }
     }
 
-    @Test func countsTheWholeTrack() async throws {
-        let backend = try Self.backend()
+    @Test func countsLatePositionsAsPartOfItsTrack() async throws {
+        let backend = try Self.makeBackend()
         // Late positions arrive as past locations, but belong to the track anyway.
         let body = """
             {"pastLocations":[
@@ -58,8 +60,8 @@ import Testing
               {"location":{"latitude":0,"longitude":10.002},"updateTime":"2026-01-05T10:15:20Z"}],
              "lastLocation":{"location":{"latitude":0,"longitude":10.001},"updateTime":"2026-01-05T10:15:30Z"}}
             """
-        #expect(try await backend.update(body, mask: "pastLocations,lastLocation").status == 200)
-        #expect(try await Self.read(backend)["remainingDistanceMeters"]?.integerValue == 666)
+        #expect(try await backend.sendUpdate(body, mask: "pastLocations,lastLocation").status == 200)
+        #expect(try await Self.fetchTrip(from: backend)["remainingDistanceMeters"]?.integerValue == 666)
     }
 
     @Test(arguments: [

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import FleetEngineSimulator
 
-/// Tokens of a real backend that has its own key.
+/// The public key of a real backend. A simulator that has it accepts the backend's tokens.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl is not installed"))
 struct TrustedKey {
     private let directory: TemporaryDirectory
@@ -52,11 +52,12 @@ struct TrustedKey {
         let key = Array(try Data(contentsOf: URL(filePath: directory.path("key.der"))))
         return try TokenAuthority(keyID: "key-1", key: key).token(
             TokenClaims(
-                issuer: account, subject: account, issuedAt: SimulatedBackend.now, expiry: SimulatedBackend.now + 3600,
+                issuer: account, subject: account, issuedAt: SimulatedBackend.initialSeconds,
+                expiry: SimulatedBackend.initialSeconds + 3600,
                 authorization: claims))
     }
 
-    @Test func permitsWhatItsTokensClaim() async throws {
+    @Test func permitsWhatTokensSignedWithItClaim() async throws {
         let backend = try backend()
         let driver = try token(["vehicleid": "van-7"])
         #expect(try await backend.send(.get, "vehicles/van-7", token: driver).status == 200)

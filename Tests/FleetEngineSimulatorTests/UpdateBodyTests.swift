@@ -30,7 +30,8 @@ private let invalidLocationFields: [(String, String)] = [
     @Test(arguments: invalidLocationFields, FleetService.allCases)
     func isRejectedForOneInvalidField(field: (String, String), service: FleetService) async throws {
         let backend = try SimulatedBackend.shared.get()
-        let (status, json, _) = try await backend.update("{\"lastLocation\":{\"\(field.0)\":\(field.1)}}", as: service)
+        let (status, json, _) = try await backend.sendUpdate(
+            "{\"lastLocation\":{\"\(field.0)\":\(field.1)}}", as: service)
         #expect(status == 400)
         #expect(json.errorStatus == "INVALID_ARGUMENT")
         #expect(json.violatedField?.hasPrefix("lastLocation.\(field.0)") == true, "\(json.errorMessage)")
@@ -45,8 +46,8 @@ private let invalidLocationFields: [(String, String)] = [
         ("isRoadSnapped", "true"), ("timeSinceUpdate", "30"), ("latlng_accuracy", "4.5"),
         ("supplemental_location_accuracy", "0"), ("serverTime", "\"2026-01-05T10:15:30Z\""),
     ])
-    func isAccepted(field: String, value: String) async throws {
-        let (status, json, _) = try await SimulatedBackend.shared.get().update(
+    func isAcceptedWithAnyValidField(field: String, value: String) async throws {
+        let (status, json, _) = try await SimulatedBackend.shared.get().sendUpdate(
             "{\"lastLocation\":{\"\(field)\":\(value)}}")
         #expect(status == 200, "\(json.errorMessage)")
     }
@@ -82,10 +83,10 @@ private let invalidLocationFields: [(String, String)] = [
             "longer than 256"
         ),
     ])
-    func isRejectedForOnDemandVehicles(body: String, words: String) async throws {
-        let (status, json, _) = try await SimulatedBackend.shared.get().update(body)
+    func isRejectedForOnDemandVehicles(body: String, message: String) async throws {
+        let (status, json, _) = try await SimulatedBackend.shared.get().sendUpdate(body)
         #expect(status == 400)
-        #expect(json.errorMessage.contains(words), "\(json.errorMessage)")
+        #expect(json.errorMessage.contains(message), "\(json.errorMessage)")
     }
 
     @Test(arguments: [
@@ -95,10 +96,10 @@ private let invalidLocationFields: [(String, String)] = [
         ("{\"currentRouteSegmentEndPoint\":{\"latitude\":100}}", "out of range"),
         ("{\"remainingVehicleJourneySegments\":[\"x\"]}", "expected an object"),
     ])
-    func isRejectedForScheduledVehicles(body: String, words: String) async throws {
-        let (status, json, _) = try await SimulatedBackend.shared.get().update(body, as: .scheduledTasks)
+    func isRejectedForScheduledVehicles(body: String, message: String) async throws {
+        let (status, json, _) = try await SimulatedBackend.shared.get().sendUpdate(body, as: .scheduledTasks)
         #expect(status == 400)
-        #expect(json.errorMessage.contains(words), "\(json.errorMessage)")
+        #expect(json.errorMessage.contains(message), "\(json.errorMessage)")
     }
 
     @Test(arguments: [
@@ -110,11 +111,11 @@ private let invalidLocationFields: [(String, String)] = [
         ("lastLocation.serverTime", "may not be in the mask"), ("lastLocation.sped", "unknown field"),
         ("vehicleState.x", "unknown field"), ("*", "unknown field"), ("LASTLOCATION", "unknown field"),
     ])
-    func isRejectedForAnInvalidMask(mask: String, words: String) async throws {
-        let (status, json, _) = try await SimulatedBackend.shared.get().update("{}", mask: mask)
+    func isRejectedForAnInvalidMask(mask: String, message: String) async throws {
+        let (status, json, _) = try await SimulatedBackend.shared.get().sendUpdate("{}", mask: mask)
         #expect(status == 400)
         #expect(json.violatedField == "updateMask")
-        #expect(json.errorMessage.contains(words), "\(json.errorMessage)")
+        #expect(json.errorMessage.contains(message), "\(json.errorMessage)")
     }
 
     @Test func requiresAMaskAndAJSONContentType() async throws {
@@ -137,7 +138,7 @@ private let invalidLocationFields: [(String, String)] = [
     @Test(arguments: ["lastLocation,vehicleState", "last_location,vehicle_state", "vehicleState,lastLocation"])
     func returnsTheWholeResource(mask: String) async throws {
         let backend = try SimulatedBackend()
-        let (status, json, _) = try await backend.update(
+        let (status, json, _) = try await backend.sendUpdate(
             "{\"vehicleState\":\"ONLINE\",\"lastLocation\":\(Self.location),\"maximumCapacity\":3}", mask: mask)
         #expect(status == 200)
         #expect(json["name"]?.stringValue == "providers/p/vehicles/van")
@@ -152,9 +153,9 @@ private let invalidLocationFields: [(String, String)] = [
 
     @Test func clearsFieldsThatTheMaskListsAndTheBodyOmits() async throws {
         let backend = try SimulatedBackend()
-        _ = try await backend.update(
+        _ = try await backend.sendUpdate(
             "{\"vehicleState\":\"ONLINE\",\"lastLocation\":\(Self.location)}", mask: "vehicleState,lastLocation")
-        let (_, json, _) = try await backend.update("{}", mask: "vehicleState,lastLocation.heading")
+        let (_, json, _) = try await backend.sendUpdate("{}", mask: "vehicleState,lastLocation.heading")
         #expect(json["vehicleState"] == nil)
         #expect(json["lastLocation"]?["heading"] == nil)
         #expect(json["lastLocation"]?["supplementalLocation"] != nil)
@@ -164,7 +165,7 @@ private let invalidLocationFields: [(String, String)] = [
     func isRecorded(service: FleetService) async throws {
         let backend = try SimulatedBackend()
         let past = Self.location.split(separator: "11:15:29").joined(separator: "11:14:29")
-        let (status, json, _) = try await backend.update(
+        let (status, json, _) = try await backend.sendUpdate(
             "{\"lastLocation\":\(Self.location),\"pastLocations\":[\(past)]}", as: service,
             mask: "lastLocation,pastLocations")
         #expect(status == 200)
@@ -179,13 +180,13 @@ private let invalidLocationFields: [(String, String)] = [
 
     @Test func isNotRecordedOutsideTheMask() async throws {
         let backend = try SimulatedBackend()
-        let (status, _, _) = try await backend.update("{\"lastLocation\":\(Self.location)}", mask: "vehicleState")
+        let (status, _, _) = try await backend.sendUpdate("{\"lastLocation\":\(Self.location)}", mask: "vehicleState")
         #expect(status == 200)
         let name = ResourceName(provider: "p", service: .onDemandTrips, id: "van")
         #expect(await backend.engine.record.vehicles[name]?.fixTimes ?? [] == [])
     }
 
-    @Test func countsUpdatesOutOfOrder() async throws {
+    @Test func isCountedIfOutOfOrder() async throws {
         let backend = try SimulatedBackend()
         func body(_ last: String, _ past: String...) -> String {
             func location(_ time: String) -> String {
@@ -197,7 +198,7 @@ private let invalidLocationFields: [(String, String)] = [
         for body in [
             body("10:00:10", "10:00:01", "10:00:02"), body("10:00:10"), body("10:00:09"),
             body("10:00:20", "10:00:18", "10:00:17"), body("10:00:30", "10:00:31"),
-        ] { _ = try await backend.update(body, mask: "lastLocation,pastLocations") }
+        ] { _ = try await backend.sendUpdate(body, mask: "lastLocation,pastLocations") }
         let vehicle = try #require(await backend.engine.record.vehicles.values.first)
         #expect(vehicle.order.lastLocationsBackInTime == 1)
         #expect(vehicle.order.pastLocationsOutOfOrder == 2)

@@ -12,7 +12,7 @@ import Testing
 
     @Test func isUnknownUnlessListed() async throws {
         let backend = try SimulatedBackend { $0.existence = .listed(["van"]) }
-        #expect(try await backend.update("{\"lastLocation\":{}}").status == 200)
+        #expect(try await backend.sendUpdate("{\"lastLocation\":{}}").status == 200)
         let token = try await backend.token("driver/other")
         let update = try await backend.send(
             .put, "vehicles/other?updateMask=lastLocation", token: token, body: "{\"lastLocation\":{}}")
@@ -49,7 +49,7 @@ import Testing
         let again = try await backend.send(.post, target, token: server, body: Self.complete)
         #expect(again.status == 409)
         #expect(again.json.errorStatus == "ALREADY_EXISTS")
-        #expect(try await backend.update("{\"lastLocation\":{}}").status == 200)
+        #expect(try await backend.sendUpdate("{\"lastLocation\":{}}").status == 200)
     }
 
     @Test(arguments: [

@@ -98,7 +98,7 @@ import Testing
         (van, "/v1/providers/p/vehicles/v?currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"),
         (delivery, "/v1/providers/p/deliveryVehicles/v"),
     ])
-    func sendTheKnownRouteVersion(resource: FollowedResource?, target: String) throws {
+    func requestsSendTheKnownRouteVersion(resource: FollowedResource?, target: String) throws {
         let request = try #require(resource).request(
             to: try HTTPURL("https://fleetengine.googleapis.com"), token: "secret",
             routeVersion: "2026-01-05T10:00:00Z", limits: HTTPLimits())

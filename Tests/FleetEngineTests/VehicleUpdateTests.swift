@@ -46,7 +46,7 @@ import Testing
         #expect(!String(decoding: request.body, as: UTF8.self).contains("vehicleState"))
     }
 
-    @Test func repeatTheOriginalTime() throws {
+    @Test func keepTheOriginalTimeWhenRepeated() throws {
         var location = Self.location
         location.secondsSinceFirstSent = 60
         let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")

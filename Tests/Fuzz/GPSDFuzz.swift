@@ -18,8 +18,8 @@ public func fuzzGPSD(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             ? .asStated
             : .repaired(
                 reference: { UTCTime(year: 2026, month: 1, day: 1) }, earliest: UTCTime(year: 2026, month: 1, day: 1)))
-    let whole = read(input, pieceLength: input.count, session)
-    let cut = read(input, pieceLength: Int(first % 64) + 1, session)
+    let whole = decode(input, pieceLength: input.count, startingWith: session)
+    let cut = decode(input, pieceLength: Int(first % 64) + 1, startingWith: session)
     precondition(whole.fixes == cut.fixes, "cutting changed the fixes")
     precondition(whole.obstacle == cut.obstacle, "cutting changed the obstacle")
     precondition(whole.fixes.allSatisfy(isPossible), "an impossible fix")
@@ -28,10 +28,10 @@ public func fuzzGPSD(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func read(
-    _ input: [UInt8], pieceLength: Int, _ fresh: GPSDSession
+private func decode(
+    _ input: [UInt8], pieceLength: Int, startingWith initialSession: GPSDSession
 ) -> (fixes: [Fix], obstacle: GPSDFault?) {
-    var (splitter, session) = (LineSplitter(), fresh)
+    var (splitter, session) = (LineSplitter(), initialSession)
     var fixes: [Fix] = []
     for from in stride(from: 0, to: input.count, by: pieceLength) {
         splitter.split(input.span.extracting(from..<min(input.count, from + pieceLength))) { line in

@@ -15,8 +15,8 @@ public func fuzzHTTPRequestParser(_ start: UnsafePointer<UInt8>?, _ count: Int) 
             parse(stream.indices.map { stream[$0...$0] }) == whole,
             "the requests differ if the stream arrives byte by byte")
     }
-    let taken = whole.requests.reduce(0) { $0 + $1.byteCount }
-    precondition(taken <= stream.count, "the requests are longer than the stream")
+    let parsedBytes = whole.requests.reduce(0) { $0 + $1.byteCount }
+    precondition(parsedBytes <= stream.count, "the requests are longer than the stream")
     for request in whole.requests {
         precondition(request.target.utf8.count <= limits.headBytes && request.body.count <= limits.bodyBytes)
         precondition(request.headers.fields.count <= limits.headerCount)
@@ -25,16 +25,16 @@ public func fuzzHTTPRequestParser(_ start: UnsafePointer<UInt8>?, _ count: Int) 
     return 0
 }
 
-private struct Parsed: Equatable {
+private struct ParseResult: Equatable {
     var requests: [ServedRequest] = []
     var error: HTTPRequestError?
 }
 
 private let limits = HTTPServiceLimits(headBytes: 600, headerCount: 8, bodyBytes: 300)
 
-private func parse(_ pieces: [ArraySlice<UInt8>]) -> Parsed {
+private func parse(_ pieces: [ArraySlice<UInt8>]) -> ParseResult {
     var parser = HTTPRequestParser(limits: limits)
-    var parsed = Parsed()
+    var parsed = ParseResult()
     for piece in pieces {
         parser.append(piece)
         do {

@@ -24,7 +24,7 @@ public func fuzzNMEA(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     precondition(whole.fixes.allSatisfy(isPossible), "an impossible fix")
     #if TRACED
         if second & 0x1C == 0x1C {
-            let count = traced(input, pieceLength: Int(first % 64) + 1, options)
+            let count = tracedFixCount(of: input, pieceLength: Int(first % 64) + 1, options)
             precondition(count == whole.fixes.count, "the trace disagrees")
         }
     #endif
@@ -53,7 +53,7 @@ private func fixes(
 }
 
 /// Returns the number of fixes in a trace of all lines. Neither the trace nor its explanation may trap.
-private func traced(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) -> Int {
+private func tracedFixCount(of input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) -> Int {
     var trace = LogTrace(lines: 1...Int.max, options: options)
     for from in stride(from: 0, to: input.count, by: pieceLength) {
         trace.take(input.span.extracting(from..<min(input.count, from + pieceLength)))

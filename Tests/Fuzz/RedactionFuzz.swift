@@ -9,7 +9,7 @@
 public func fuzzRedaction(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 6 else { return 0 }
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
-    let secret = input[6...].prefix(12 + Int(input[4]) % 64).map { letters[Int($0) % letters.count] }
+    let secret = input[6...].prefix(12 + Int(input[4]) % 64).map { secretCharacters[Int($0) % secretCharacters.count] }
     let around = input.dropFirst(6 + secret.count)
     let middle = around.startIndex + (around.isEmpty ? 0 : Int(input[5]) % around.count)
     let limit = 20 + Int(input[3]) * 8
@@ -24,12 +24,13 @@ public func fuzzRedaction(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
         let once = ReportedText(bytes: source, without: secrets, limit: limit).description
         precondition(once.utf8.count <= limit, "the text exceeds the limit")
         precondition(once.unicodeScalars.allSatisfy(isHarmless), "the text contains control characters")
-        precondition(!holds(DecodedText(Array(once.utf8)), partOf: secret, depth: 3), "a part of the secret is left")
+        precondition(
+            !containsPart(of: secret, in: DecodedText(Array(once.utf8)), depth: 3), "a part of the secret is left")
     }
     return 0
 }
 
-private let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+private let secretCharacters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
 private func encoded(_ text: [UInt8], with encoding: UInt8) -> [UInt8] {
     func digits(_ byte: UInt8) -> String {
@@ -58,12 +59,12 @@ private func base64(_ text: [UInt8]) -> [UInt8] {
 }
 
 /// Whether twelve consecutive bytes of the secret are in `text`, or in a text that it encodes.
-private func holds(_ text: DecodedText, partOf secret: [UInt8], depth: Int) -> Bool {
+private func containsPart(of secret: [UInt8], in text: DecodedText, depth: Int) -> Bool {
     let pieces = Set((0...secret.count - 12).map { secret[$0..<$0 + 12] })
     if text.bytes.count >= 12 {
         for start in 0...text.bytes.count - 12 where pieces.contains(text.bytes[start..<start + 12]) { return true }
     }
-    return depth > 0 && text.readings.contains { holds($0, partOf: secret, depth: depth - 1) }
+    return depth > 0 && text.readings.contains { containsPart(of: secret, in: $0, depth: depth - 1) }
 }
 
 private func isHarmless(_ scalar: Unicode.Scalar) -> Bool {

@@ -4,7 +4,7 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct GeneratedDrives {
     @Test(arguments: DriveSituation.allCases)
     func matchTheCommittedFixtures(situation: DriveSituation) throws {

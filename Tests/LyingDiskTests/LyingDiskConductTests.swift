@@ -57,7 +57,7 @@ private final class Bench {
     }
 
     @Test(arguments: [0.0, 1.0])
-    func undoesOrKeepsNamesThatWereNotSynchronized(share: Double) throws {
+    func keepsOrUndoesNameChangesThatWereNotSynchronized(share: Double) throws {
         let bench = try Bench()
         let (one, two, three) = (bench.directory + "/one", bench.directory + "/two", bench.directory + "/three")
         for path in [one, two] { try bench.disk.createFile(at: path) }
@@ -70,7 +70,7 @@ private final class Bench {
         #expect(names == (share == 0 ? ["one", "two"] : ["three", "two"]))
     }
 
-    @Test func isFullAtItsCapacityAndCanBeFreed() throws {
+    @Test func rejectsWritesBeyondItsCapacityUntilHealed() throws {
         let bench = try Bench()
         let database = try bench.open()
         try database.execute("CREATE TABLE rows (body BLOB)")
@@ -101,7 +101,7 @@ private final class Bench {
         try database.execute("INSERT INTO rows VALUES (3)")
     }
 
-    @Test func canBeReadOnly() throws {
+    @Test func rejectsWritesWhileReadOnly() throws {
         let bench = try Bench()
         try bench.open().execute("CREATE TABLE rows (id INTEGER PRIMARY KEY)")
         bench.disk.isReadOnly = true
@@ -111,7 +111,7 @@ private final class Bench {
         #expect(throws: SystemError.self) { try bench.disk.createFile(at: bench.directory + "/new") }
     }
 
-    @Test func repeatsItselfForTheSameSeed() throws {
+    @Test func givesTheSameResultForTheSameSeed() throws {
         func files(seed: UInt64) throws -> [UInt8] {
             let bench = try Bench(seed: seed)
             let database = try bench.open()
@@ -124,7 +124,7 @@ private final class Bench {
         #expect(try files(seed: 5) != files(seed: 6))
     }
 
-    @Test func handlesManyCommitsInLittleTime() throws {
+    @Test func handlesThousandsOfCommits() throws {
         let bench = try Bench()
         let database = try bench.open()
         try database.execute("PRAGMA journal_mode = WAL; CREATE TABLE rows (id INTEGER PRIMARY KEY)")

@@ -4,7 +4,7 @@ import TimeAndChance
 @testable import LyingDisk
 
 @Suite struct UnsynchronizedWrites {
-    private let old = [UInt8](repeating: 1, count: 2048)
+    private let oldContents = [UInt8](repeating: 1, count: 2048)
 
     private func contentsAfterPowerCut(
         _ history: FileHistory, from contents: [UInt8], keeping share: Double, seed: UInt64 = 1
@@ -17,7 +17,7 @@ import TimeAndChance
         var history = FileHistory(size: 2048)
         history.write([2, 2], at: 10, over: [1, 1])
         history.synchronize()
-        var contents = old
+        var contents = oldContents
         contents.replaceSubrange(10..<12, with: [2, 2])
         #expect(history.isDurable)
         #expect(contentsAfterPowerCut(history, from: contents, keeping: 0) == contents)
@@ -25,7 +25,7 @@ import TimeAndChance
 
     @Test func areKeptOrLostSectorBySector() {
         var history = FileHistory(size: 2048)
-        history.write([UInt8](repeating: 2, count: 2048), at: 0, over: old)
+        history.write([UInt8](repeating: 2, count: 2048), at: 0, over: oldContents)
         history.write([3], at: 0, over: [2])  // only the last write is torn
         var contents = [UInt8](repeating: 2, count: 2048)
         contents[0] = 3
@@ -40,7 +40,8 @@ import TimeAndChance
             seen.insert(shown)
         }
         #expect(seen.count > 16)
-        #expect(contentsAfterPowerCut(history, from: contents, keeping: 0, seed: 3).dropFirst() == old.dropFirst())
+        #expect(
+            contentsAfterPowerCut(history, from: contents, keeping: 0, seed: 3).dropFirst() == oldContents.dropFirst())
     }
 
     @Test func areTornWithinOneSectorOfTheLastWrite() {
@@ -56,7 +57,7 @@ import TimeAndChance
         #expect(Set(counts).count > 16)
     }
 
-    @Test func mayLeaveTheFileShort() {
+    @Test func mayLeaveTheFileAtItsOldSize() {
         var history = FileHistory(size: 0)
         history.write([UInt8](repeating: 2, count: 1024), at: 0, over: [])
         let contents = [UInt8](repeating: 2, count: 1024)
@@ -69,15 +70,16 @@ import TimeAndChance
         #expect(sizes == [0, 1024])
     }
 
-    @Test func comeBackWhenATruncationIsLost() {
+    @Test func truncatedBytesReturnIfTheTruncationIsLost() {
         var history = FileHistory(size: 2048)
-        history.truncate(to: 100, tail: Array(old[100...]))
-        #expect(contentsAfterPowerCut(history, from: Array(old[..<100]), keeping: 0) == old)
-        #expect(contentsAfterPowerCut(history, from: Array(old[..<100]), keeping: 1) == Array(old[..<100]))
+        history.truncate(to: 100, tail: Array(oldContents[100...]))
+        #expect(contentsAfterPowerCut(history, from: Array(oldContents[..<100]), keeping: 0) == oldContents)
+        #expect(
+            contentsAfterPowerCut(history, from: Array(oldContents[..<100]), keeping: 1) == Array(oldContents[..<100]))
     }
 
     /// After a failed sync, the next one succeeds and writes only later data.
-    @Test func areForgottenByAFailedSync() {
+    @Test func areDiscardedByAFailedSync() {
         var history = FileHistory(size: 1024)
         var contents = [UInt8](repeating: 1, count: 1024)
         history.write([2], at: 0, over: [1])

@@ -23,7 +23,7 @@ import VehicleAuthorization
                 text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("/", with: "\\/")
                     .replacing("\n", with: "\\n").replacing("\r", with: "\\r")
             case .base64: Base64.encoded(Array(text.utf8))
-            case .base64Lines: Self.lines(Base64.encoded(Array(text.utf8)))
+            case .base64Lines: Self.wrapped(Base64.encoded(Array(text.utf8)))
             }
         }
 
@@ -32,7 +32,7 @@ import VehicleAuthorization
             return prefix + (digits.utf8.count < 2 ? "0" : "") + digits
         }
 
-        private static func lines(_ text: String) -> String {
+        private static func wrapped(_ text: String) -> String {
             var lines = ""
             for (index, character) in text.enumerated() {
                 if index > 0, index % 20 == 0 { lines += "\r\n" }
@@ -46,7 +46,8 @@ import VehicleAuthorization
         length == 0 ? [[]] : chains(of: length - 1).flatMap { chain in Encoding.allCases.map { chain + [$0] } }
     }
 
-    private static func redactedText(_ text: String, _ chain: [Encoding], without secrets: [String]) -> String {
+    private static func redactedText(_ text: String, encodedWith chain: [Encoding], without secrets: [String]) -> String
+    {
         let echo = chain.reduce(text) { $1.encode($0) }
         return ReportedText("got <\(echo)>", without: secrets, limit: 10_000).description
     }
@@ -55,14 +56,14 @@ import VehicleAuthorization
     @Test(
         arguments: (0...2).flatMap(chains).flatMap { chain in ["", "u:", "us:", "use:"].map { (chain, $0) } }
             + chains(of: 3).map { ($0, "us:") })
-    func areRemoved(chain: [Encoding], before: String) {
+    func areRemoved(chain: [Encoding], prefix: String) {
         let pairs = [
             ("k3y.With/Ab+cd=", "q8n.Zxcv/Bn+mj="), ("Pass\"word\\1", "Word\"pass\\2"), ("short", "pause"),
         ]
         // For deeper encodings, one pair of secrets is enough.
         for (secret, other) in chain.count < 3 ? pairs[...] : pairs[..<1] {
-            let shown = Self.redactedText("\(before)\(secret), end", chain, without: [secret])
-            #expect(shown == Self.redactedText("\(before)\(other), end", chain, without: [other]))
+            let shown = Self.redactedText("\(prefix)\(secret), end", encodedWith: chain, without: [secret])
+            #expect(shown == Self.redactedText("\(prefix)\(other), end", encodedWith: chain, without: [other]))
             #expect(shown.contains("…"))
         }
     }
@@ -72,8 +73,8 @@ import VehicleAuthorization
     func areRemovedIfTheyAreBearerValuesOrTokens(chain: [Encoding]) {
         for label in ["Bearer ", "authorization: bearer ", "api_key=", "\"token\": \"", "", "Key"] {
             let start = label.isEmpty || label == "Key" ? "eyJh" : ""
-            let shown = Self.redactedText("\(label)\(start)x1Y2z3X4y5Z6", chain, without: [])
-            #expect(shown == Self.redactedText("\(label)\(start)q8W7e6R5t4P3", chain, without: []))
+            let shown = Self.redactedText("\(label)\(start)x1Y2z3X4y5Z6", encodedWith: chain, without: [])
+            #expect(shown == Self.redactedText("\(label)\(start)q8W7e6R5t4P3", encodedWith: chain, without: []))
             #expect(shown.contains("…"))
         }
     }
@@ -88,7 +89,7 @@ import VehicleAuthorization
         ("corr%ecthorse%batterystaple", "corr%ecthorse%batterystaple"), ("%41%42%43%44", "%41%42%43%44"),
         ("1abc", "%41abc"), ("nabc", "\\nabc"), ("a\\nb\\tc", "a\\nb\\tc"),
     ])
-    func areRemovedUnencoded(secret: String, echo: String) {
+    func areRemovedFromTextThatOnlyLooksEncoded(secret: String, echo: String) {
         let shown = ReportedText("<\(echo)>", without: [secret]).description
         #expect(!shown.contains(secret) && shown.contains("…"), "\(shown)")
     }

@@ -6,7 +6,7 @@ import Testing
         ("https://a.b", "://", 5..<8), ("://", "://", 0..<3), ("a:/:///", "://", 3..<6), ("a:/", "://", nil),
         ("", "://", nil), ("äb", "b", 2..<3), ("a\r\nb", "\n", 2..<3),
     ])
-    func findsTheFirst(text: String, literal: String, expected: Range<Int>?) {
+    func findsTheFirstMatch(text: String, literal: String, expected: Range<Int>?) {
         let found = text.firstRange(of: literal)
         #expect(found.map { text.utf8.offset(of: $0) } == expected)
         #expect(text.contains(literal) == (expected != nil))
@@ -15,10 +15,10 @@ import Testing
     @Test(arguments: [
         ("a\"b\"", "\"", "\\\"", "a\\\"b\\\""), ("aaa", "aa", "b", "ba"), ("none", "x", "y", "none"),
         ("{a}/{a}", "{a}", "{a}{a}", "{a}{a}/{a}{a}"),
-        // A single character for a reader, but a quotation mark for a parser.
+        // A quotation mark with an accent is a single character to a reader, but a quotation mark to a parser.
         ("\"\u{301}", "\"", "\\\"", "\\\"\u{301}"),
     ])
-    func replacesEach(text: String, literal: String, replacement: String, expected: String) {
+    func replacesEachMatch(text: String, literal: String, replacement: String, expected: String) {
         #expect(Array(text.replacing(literal, with: replacement).utf8) == Array(expected.utf8))
     }
 

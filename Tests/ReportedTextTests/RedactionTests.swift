@@ -72,7 +72,7 @@ import WaypostTestSupport
 
     /// A cut before the redaction would leave a part of a secret that can't be recognised.
     @Test(arguments: 200...320)
-    func precedeCuts(length: Int) {
+    func happenBeforeTheTextIsCut(length: Int) {
         let shown = ReportedText(String(repeating: "a b", count: length / 3) + Self.token).description
         #expect(!shown.contains("eyJ".prefix(2)))
         #expect(shown.utf8.count <= ReportedText.longest)
@@ -104,7 +104,7 @@ import WaypostTestSupport
         #expect(ReportedText(text).description == shown)
     }
 
-    @Test func acceptBytesThatAreNotText() {
+    @Test func acceptInvalidUTF8() {
         #expect(ReportedText(bytes: [0x61, 0xFF, 0xC3, 0x62]).description == "a\u{FFFD}\u{FFFD}b")
         let broken = Array(Self.token.utf8.prefix(30)) + [0xFF] + Array(Self.token.utf8.dropFirst(30))
         #expect(ReportedText(bytes: broken, without: [Self.token]).description == "…\u{FFFD}…")
@@ -127,7 +127,7 @@ import WaypostTestSupport
         #expect(ReportedText(once).description == once)
     }
 
-    @Test func includeInterpolatedValues() {
+    @Test func applyToInterpolatedValues() {
         let words = "Bearer abc123"
         let number = 7
         let text: ReportedText = "status \(number): \(words); \(ReportedText(words)) and \([words])"
@@ -141,7 +141,7 @@ import WaypostTestSupport
             "eyJ.", "eyJ", "eyJ ", ".", "a.b.c", "token=", "token", "Bearer ", "Bearer", "Authorization: ", "%", "%25",
             "\\", "\\u005c", "://", "://a", "@", "\"", "token:\"", "key:a", " ", "-", "e\u{301}", "QUFB",
         ])
-    func needBoundedTime(part: String) {
+    func takeBoundedTime(part: String) {
         let text = String(repeating: part, count: 1_000_000 / part.utf8.count)
         #expect(ReportedText(text, without: [Self.token, "%%%%", "eyJeyJeyJeyJ"]).description.utf8.count <= 300)
     }

@@ -38,7 +38,7 @@ import WaypostTestSupport
             recorder.bytesReceived(Array(text.utf8).span)
         }
 
-        /// The bytes that would be written, without times.
+        /// The text that would be written since the last use of this property, without times.
         var receiver: String {
             let text = String(decoding: recorder.takeBacklog()?.receiver ?? [], as: UTF8.self)
             return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: " ")
@@ -71,7 +71,7 @@ import WaypostTestSupport
     }
 
     /// If the pipeline was too busy for some fixes, the next reported fix decides for them.
-    @Test func waitForTheNextDecision() {
+    @Test func waitForTheNextReportedFix() {
         let drive = Drive()
         drive.receiveFix(at: 0, north: 900, text: "a\n")
         drive.receiveFix(at: 1, north: 900, text: "b\n") { _ in .idle }
@@ -97,35 +97,35 @@ import WaypostTestSupport
 
     /// A receiver without a fix may repeat its last position, which may be in the zone.
     @Test func keepNoSentenceWithoutAPosition() {
-        func void(_ second: Int) -> String {
+        func epochWithoutFix(_ second: Int) -> String {
             sentence("GPGGA,00000\(second),5000.0000,N,01000.0000,E,0,00,,,M,,M,,")
                 + sentence("GPRMC,00000\(second),V,5000.0000,N,01000.0000,E,,,050126,,,N")
         }
-        func valid(_ second: Int) -> String {
+        func epochWithFix(_ second: Int) -> String {
             sentence("GPGGA,00000\(second),5001.0000,N,01000.0000,E,1,08,1.0,100.0,M,40.0,M,,")
                 + sentence("GPRMC,00000\(second),A,5001.0000,N,01000.0000,E,0.0,,050126,,,A")
         }
-        // Between the zone and the road.
+        // The receiver loses its fix between the zone and the road.
         let leaving = Drive()
         leaving.receiveFix(at: 0, north: 0, text: "a\n")
-        leaving.receive(void(1), at: 1)
-        leaving.receiveFix(at: 2, north: 900, text: valid(2))
-        leaving.receiveFix(at: 3, north: 900, text: valid(3))
-        leaving.receiveFix(at: 4, north: 900, text: valid(4))
+        leaving.receive(epochWithoutFix(1), at: 1)
+        leaving.receiveFix(at: 2, north: 900, text: epochWithFix(2))
+        leaving.receiveFix(at: 3, north: 900, text: epochWithFix(3))
+        leaving.receiveFix(at: 4, north: 900, text: epochWithFix(4))
         let road = leaving.receiver
         #expect(!road.contains("5000.0000") && road.contains("GPRMC,000003,A"))
 
-        // Between two fixes on the road.
+        // The receiver loses its fix between two fixes on the road.
         let crossing = Drive()
-        for second in 0...2 { crossing.receiveFix(at: Double(second), north: 900, text: valid(second)) }
-        for second in 3...4 { crossing.receive(void(second), at: Double(second)) }
-        for second in 5...9 { crossing.receiveFix(at: Double(second), north: 900, text: valid(second)) }
+        for second in 0...2 { crossing.receiveFix(at: Double(second), north: 900, text: epochWithFix(second)) }
+        for second in 3...4 { crossing.receive(epochWithoutFix(second), at: Double(second)) }
+        for second in 5...9 { crossing.receiveFix(at: Double(second), north: 900, text: epochWithFix(second)) }
         let rest = crossing.receiver
         #expect(!rest.contains("5000.0000") && rest.contains("GPRMC,000001,A") && rest.contains("GPRMC,000007,A"))
 
         // Without private zones or a switch, such sentences are kept.
         let open = Drive(zones: [])
-        open.receive(void(1), at: 1)
+        open.receive(epochWithoutFix(1), at: 1)
         #expect(open.receiver.contains("5000.0000"))
     }
 

@@ -95,24 +95,24 @@ import WaypostTestSupport
 
     @Test func keepTheNewestFilesAndContinueAfterARestart() throws {
         let directory = try TemporaryDirectory()
-        let place = directory.path("drive")
-        let settings = RecordingSettings(directory: place, version: "0.1.0", segmentBytes: 400, segments: 2)
+        let drivePath = directory.path("drive")
+        let settings = RecordingSettings(directory: drivePath, version: "0.1.0", segmentBytes: 400, segments: 2)
         let text = String(repeating: "a", count: 100)
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
         for _ in 0..<6 { try files.write(Self.contents(text, log: text)) }
         #expect(
-            try Self.names(in: place) == [
+            try Self.names(in: drivePath) == [
                 "log-000002.txt", "log-000003.txt", "receiver-000002.nmea", "receiver-000003.nmea",
             ])
         files = try RecordingFiles(settings, start: Self.start, isSynchronized: false)
         try files.write(Self.contents("", log: "on\n"))
-        #expect(try Self.names(in: place) == ["log-000003.txt", "log-000004.txt", "receiver-000003.nmea"])
-        let path = place + "/log-000004.txt"
+        #expect(try Self.names(in: drivePath) == ["log-000003.txt", "log-000004.txt", "receiver-000003.nmea"])
+        let path = drivePath + "/log-000004.txt"
         #expect(
             String(decoding: try BoundedFile.contents(of: path, limit: 1000), as: UTF8.self)
                 == "# waypost 0.1.0, run of 2026-11-21T00:00:00.000Z, host's clock not synchronised\non\n")
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
-        #expect(try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int == 0o700)
+        #expect(try FileManager.default.attributesOfItem(atPath: drivePath)[.posixPermissions] as? Int == 0o700)
     }
 
     /// The second file starts with a sentence, so that both files can be decoded.
@@ -158,13 +158,13 @@ import WaypostTestSupport
     func nameTheFileOnAFullDisk() throws {
         let directory = try TemporaryDirectory()
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 1)
-        let place = directory.path("disk/drive")
-        let settings = RecordingSettings(directory: place, version: "0.1.0")
+        let drivePath = directory.path("disk/drive")
+        let settings = RecordingSettings(directory: drivePath, version: "0.1.0")
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
         try files.write(Self.contents("a", log: "b"))
         try disk.fill()
         let text = String(repeating: "a", count: 100_000)
         let error = #expect(throws: SystemError.self) { try files.write(Self.contents(text)) }
-        #expect(error?.description == "write \(place)/receiver-000001.nmea: No space left on device")
+        #expect(error?.description == "write \(drivePath)/receiver-000001.nmea: No space left on device")
     }
 }

@@ -21,7 +21,7 @@ struct CallFaultTrial {
     /// The number of failed attempts after which the disk is repaired.
     private static let attemptsBeforeRepair = 3
 
-    init(_ faults: [DiskFault], _ durability: OutboxDurability) throws {
+    init(_ faults: [DiskFault], durability: OutboxDurability) throws {
         self.durability = durability
         promises = Promises(window: durability.window)
         directory = try StoreDirectory()

@@ -8,7 +8,7 @@ import TimeAndChance
 /// Crafted rows in quarantine. Each of them is damage that is repaired at the start, before any request for quarantined
 /// updates.
 @Suite struct CraftedQuarantine {
-    struct Crafted: Sendable, CustomTestStringConvertible {
+    struct CraftedRows: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let sql: String
         /// The quarantined updates that a reader still shows.
@@ -28,50 +28,57 @@ import TimeAndChance
         return QuarantinedUpdate(stored: stored, reason: "400").row.sql
     }
 
-    private static func position(_ update: LocationUpdate, _ latitude: Double, _ longitude: Double) -> LocationUpdate {
+    private static func moved(
+        _ update: LocationUpdate, latitude: Double, longitude: Double
+    ) -> LocationUpdate {
         LocationUpdate(timeOfFix: update.timeOfFix, latitude: latitude, longitude: longitude)
     }
 
     // The tables are separate constants, because Swift 6.2 can't infer the type of their sum.
 
     /// Rows that replace update 6.
-    private static let numbers: [Crafted] = [Double.infinity, 1e308, 180.1, -180.1].flatMap { number in
+    private static let impossiblePositions: [CraftedRows] = [Double.infinity, 1e308, 180.1, -180.1].flatMap { number in
         let changes: [(String, (inout LocationUpdate) -> Void)] = [
-            ("latitude", { $0 = position($0, number, 10) }), ("longitude", { $0 = position($0, 53, number) }),
+            ("latitude", { $0 = moved($0, latitude: number, longitude: 10) }),
+            ("longitude", { $0 = moved($0, latitude: 53, longitude: number) }),
         ]
-        return changes.map { Crafted("\($0) \(number)", row(6, $1), readable: [4, 10]) }
+        return changes.map { CraftedRows("\($0) \(number)", row(6, $1), readable: [4, 10]) }
     }
 
-    private static let times: [Crafted] = [Int64.max, .min, (1 << 60) + 1, -(1 << 60) - 1].map { time in
-        Crafted("time \(time)", row(6) { $0.timeOfFix = UTCTime(millisecondsSince1970: time) }, readable: [4, 10])
+    private static let impossibleTimes: [CraftedRows] = [Int64.max, .min, (1 << 60) + 1, -(1 << 60) - 1].map { time in
+        CraftedRows("time \(time)", row(6) { $0.timeOfFix = UTCTime(millisecondsSince1970: time) }, readable: [4, 10])
     }
 
-    private static let values: [Crafted] = ["'text'", "1.5", "x''", "zeroblob(300000)", "NULL"].flatMap { value in
+    private static let invalidValues: [CraftedRows] = ["'text'", "1.5", "x''", "zeroblob(300000)", "NULL"].flatMap {
+        value in
         ["time_ms", "latitude_e7", "altitude_cm", "checksum"].map {
-            Crafted("\($0) \(value)", "UPDATE quarantine SET \($0) = \(value) WHERE sequence = 6", readable: [4, 10])
+            CraftedRows(
+                "\($0) \(value)", "UPDATE quarantine SET \($0) = \(value) WHERE sequence = 6", readable: [4, 10])
         }
     }
 
-    private static let sequences: [Crafted] = [(1 << 53) + 1, Int64.max, -1, .min].map {
-        Crafted("sequence \($0)", row($0))
+    private static let impossibleSequences: [CraftedRows] = [(1 << 53) + 1, Int64.max, -1, .min].map {
+        CraftedRows("sequence \($0)", row($0))
     }
 
-    private static let beyondTheLast: [Crafted] = [Int64(12), 1 << 51, 1 << 53].map {
-        Crafted("sequence beyond the last, \($0)", row($0), readable: [4, 6, 10, $0])
+    private static let sequencesBeyondTheLast: [CraftedRows] = [Int64(12), 1 << 51, 1 << 53].map {
+        CraftedRows("sequence beyond the last, \($0)", row($0), readable: [4, 6, 10, $0])
     }
 
-    private static let others: [Crafted] = [
-        Crafted("heading 360", row(6) { $0.headingDegrees = 360 }, readable: [4, 10]),
-        Crafted("a row not counted", row(5), readable: [4, 5, 6, 10]),
-        Crafted(
+    private static let otherRows: [CraftedRows] = [
+        CraftedRows("heading 360", row(6) { $0.headingDegrees = 360 }, readable: [4, 10]),
+        CraftedRows("a row not counted", row(5), readable: [4, 5, 6, 10]),
+        CraftedRows(
             "ten rows not counted", (20...29).map { row($0) }.joined(separator: ";"),
             readable: [4, 6, 10] + Array(20...29)),
-        Crafted("also pending", "DELETE FROM quarantine WHERE sequence = 4;" + row(11), readable: [6, 10, 11]),
+        CraftedRows("also pending", "DELETE FROM quarantine WHERE sequence = 4;" + row(11), readable: [6, 10, 11]),
     ]
 
-    private static let all: [Crafted] = [numbers, times, values, sequences, beyondTheLast, others].flatMap { $0 }
+    private static let all: [CraftedRows] = [
+        impossiblePositions, impossibleTimes, invalidValues, impossibleSequences, sequencesBeyondTheLast, otherRows,
+    ].flatMap { $0 }
 
-    @Test(arguments: all) func isRepairedAtTheStart(crafted: Crafted) throws {
+    @Test(arguments: all) func isRepairedAtTheStart(rows: CraftedRows) throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...10 { _ = try first.append(sample(second)) }
@@ -81,12 +88,12 @@ import TimeAndChance
         try first.deliverBatch()
         _ = try first.append(sample(11))
         try first.close()
-        try directory.execute(crafted.sql)
+        try directory.execute(rows.sql)
 
         // A reader shows the readable rows, and reports that others are unreadable.
         let found = try OutboxReader(path: directory.store).quarantined()
-        #expect(found.updates.map(\.stored.sequence) == crafted.readable)
-        if crafted.readable.count < 3 {
+        #expect(found.updates.map(\.stored.sequence) == rows.readable)
+        if rows.readable.count < 3 {
             #expect(found.damage == OutboxError(.damaged, path: directory.store, .rowUnreadable(6)))
         }
         // A tool leaves the repair to the service.

@@ -22,8 +22,8 @@ import Testing
         let chain = [root] + (1..<Self.levels).map { database.count / 1024 - $0 } + [first]
         for (page, next) in zip(chain, chain.dropFirst()) {
             var bytes = rootPage
-            for place in Self.cells(of: rootPage) + [8] {
-                for byte in 0..<4 { bytes[place + byte] = UInt8(truncatingIfNeeded: next >> (24 - 8 * byte)) }
+            for offset in Self.cells(of: rootPage) + [8] {
+                for byte in 0..<4 { bytes[offset + byte] = UInt8(truncatingIfNeeded: next >> (24 - 8 * byte)) }
             }
             database.replaceSubrange(Self.range(ofPage: page), with: bytes)
         }
@@ -32,8 +32,8 @@ import Testing
 
     private static func range(ofPage number: Int) -> Range<Int> { (number - 1) * 1024..<number * 1024 }
 
-    private static func integer(_ bytes: [UInt8], at place: Int, count: Int = 4) -> Int {
-        bytes[place..<place + count].reduce(0) { $0 << 8 | Int($1) }
+    private static func integer(_ bytes: [UInt8], at offset: Int, count: Int = 4) -> Int {
+        bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
     }
 
     /// Returns the offsets of the cells of an interior page; each starts with the number of a page.

@@ -109,7 +109,7 @@ private struct CutStore: Sendable {
     }
 }
 
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct DamagedStore {
     @Test(arguments: Damage.all)
     func canAlwaysBeOpened(damage: Damage) throws {
@@ -149,7 +149,8 @@ struct DamagedStore {
         var trial = DamageTrial()
         for seed in 1...seeds { try trial.run(samples[Int(seed % 3)], seed: seed) }
         print(
-            "damage: \(seeds) stores of \(trial.rows) rows in all, \(trial.sound) undamaged, \(trial.salvaged) of these "
-                + "salvaged, \(trial.counted) counted as lost, slowest opening \(trial.slowestOpening)")
+            "damage: \(seeds) stores of \(trial.rowCount) rows in all, \(trial.soundCount) undamaged, "
+                + "\(trial.salvagedCount) of these salvaged, \(trial.countedAsLost) counted as lost, "
+                + "slowest opening \(trial.slowestOpening)")
     }
 }

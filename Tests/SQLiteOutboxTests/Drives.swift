@@ -44,18 +44,18 @@ enum Drives {
         }
     }
 
-    /// Returns the maximum distance of the updates in `whole`, each at its own time, from the track through `left`, and
-    /// the maximum time between neighbours in `left` that aren't neighbours in `whole`. Both tracks must have the same
-    /// ends.
+    /// Returns the maximum distance of the updates in `original`, each at its own time, from the track through
+    /// `thinned`, and the maximum time between neighbours in `thinned` that aren't neighbours in `original`. Both
+    /// tracks must have the same ends.
     static func error(
-        of left: [LocationUpdate], against whole: [LocationUpdate]
+        of thinned: [LocationUpdate], against original: [LocationUpdate]
     ) -> (meters: Double, span: Duration) {
         var worst = (meters: 0.0, span: Duration.zero)
         var before = 0
-        for update in whole {
-            while before + 2 < left.count, left[before + 1].timeOfFix < update.timeOfFix { before += 1 }
-            let one = left[before]
-            let next = left[before + 1]
+        for update in original {
+            while before + 2 < thinned.count, thinned[before + 1].timeOfFix < update.timeOfFix { before += 1 }
+            let one = thinned[before]
+            let next = thinned[before + 1]
             if one == update || next == update { continue }
             let span = one.timeOfFix.duration(to: next.timeOfFix)
             let share = one.timeOfFix.duration(to: update.timeOfFix) / span

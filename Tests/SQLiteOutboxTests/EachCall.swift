@@ -13,7 +13,7 @@ struct EachCall {
     var isDamaged = false
 
     /// Runs `work` with a power cut at each of its calls to the disk. Returns the number of calls.
-    func cut(
+    func cutPower(
         step: Int = 1, _ work: (StoreDirectory, LyingDisk, inout Promises) throws -> Void
     ) throws -> Int {
         for number in stride(from: 1, to: 100_000, by: step) {

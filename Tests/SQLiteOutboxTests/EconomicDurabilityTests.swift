@@ -8,9 +8,9 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct EconomicDurability {
-    /// A time that the test sets.
+    /// The uptime, which the test sets.
     private let uptime = Locked(Duration.zero)
 
     private func open(_ directory: StoreDirectory) throws -> OutboxEngine {
@@ -20,7 +20,7 @@ struct EconomicDurability {
         return try OutboxEngine(settings)
     }
 
-    private func onDisk(_ directory: StoreDirectory) throws -> Ledger {
+    private func ledgerOnDisk(in directory: StoreDirectory) throws -> Ledger {
         try OutboxReader(path: directory.store).summary().ledger
     }
 
@@ -42,16 +42,16 @@ struct EconomicDurability {
         let outbox = try open(directory)
         for second in 1...29 { #expect(try outbox.append(sample(second)).sequence == Int64(second)) }
         #expect(try outbox.ledger() == Ledger(accepted: 29, pending: 29))
-        #expect(try onDisk(directory) == Ledger(), "unwritten updates aren't accepted on the disk")
+        #expect(try ledgerOnDisk(in: directory) == Ledger(), "unwritten updates aren't accepted on the disk")
         _ = try outbox.append(sample(30))
-        #expect(try onDisk(directory) == Ledger(accepted: 30, pending: 30))
+        #expect(try ledgerOnDisk(in: directory) == Ledger(accepted: 30, pending: 30))
         _ = try outbox.append(sample(31))
         uptime.withLock { $0 += .seconds(57) }
         _ = try outbox.maintain()
-        #expect(try onDisk(directory).accepted == 30)
+        #expect(try ledgerOnDisk(in: directory).accepted == 30)
         uptime.withLock { $0 += .seconds(1) }
         _ = try outbox.maintain()
-        #expect(try onDisk(directory) == Ledger(accepted: 31, pending: 31))
+        #expect(try ledgerOnDisk(in: directory) == Ledger(accepted: 31, pending: 31))
     }
 
     @Test func writesNoRowForAnUpdateThatIsAlreadyDelivered() throws {
@@ -65,16 +65,16 @@ struct EconomicDurability {
             #expect(try outbox.nextBatch(maximumPastLocations: 50) == nil)
         }
         #expect(try outbox.ledger() == Ledger(accepted: 29, delivered: 29))
-        #expect(try onDisk(directory) == Ledger())
+        #expect(try ledgerOnDisk(in: directory) == Ledger())
         _ = try outbox.append(sample(30))
-        #expect(try onDisk(directory) == Ledger(accepted: 30, delivered: 29, pending: 1))
+        #expect(try ledgerOnDisk(in: directory) == Ledger(accepted: 30, delivered: 29, pending: 1))
         #expect(try outbox.newest()?.sequence == 30)
         try outbox.close()
-        #expect(try onDisk(directory) == Ledger(accepted: 30, delivered: 29, pending: 1))
+        #expect(try ledgerOnDisk(in: directory) == Ledger(accepted: 30, delivered: 29, pending: 1))
     }
 
     /// After a crash at any step the ledger balances, and at most the window's updates are lost.
-    @Test(arguments: [21, 22, 23] as [UInt64]) func losesAtMostTheWindow(seed: UInt64) throws {
+    @Test(arguments: [21, 22, 23] as [UInt64]) func losesAtMostTheUpdatesOfAWindow(seed: UInt64) throws {
         let directory = try StoreDirectory()
         var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
@@ -119,7 +119,7 @@ struct EconomicDurability {
             try #require(missing.isEmpty, "step \(step)")
         }
         try outbox.close()
-        #expect(try onDisk(directory) == model.ledger)
+        #expect(try ledgerOnDisk(in: directory) == model.ledger)
         #expect(directory.recoveries.isEmpty)
     }
 
@@ -177,7 +177,7 @@ struct EconomicDurability {
     }
 
     /// A commit that failed with an error, but is on the disk.
-    @Test func countsNothingTwiceAfterACommitInDoubt() throws {
+    @Test func countsNoUpdateTwiceAfterACommitInDoubt() throws {
         let directory = try StoreDirectory()
         let outbox = try open(directory)
         for second in 1...5 { _ = try outbox.append(sample(second)) }
@@ -190,12 +190,12 @@ struct EconomicDurability {
         #expect(try outbox.ledger() == Ledger(accepted: 5, delivered: 1, pending: 4))
         #expect(try outbox.pendingUpdates().map(\.sequence) == [1, 3, 4, 5])
         try outbox.close()
-        #expect(try onDisk(directory) == Ledger(accepted: 5, delivered: 1, pending: 4))
+        #expect(try ledgerOnDisk(in: directory) == Ledger(accepted: 5, delivered: 1, pending: 4))
     }
 
     /// An acknowledgement whose commit failed at a sync, but may be on the disk. An update that was delivered before it
     /// had a row isn't accepted again.
-    @Test(arguments: 1...3) func acceptsNothingTwiceAfterAnAcknowledgementInDoubt(sync: Int) throws {
+    @Test(arguments: 1...3) func acceptsNoUpdateTwiceAfterAnAcknowledgementInDoubt(sync: Int) throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(5)
         let disk = directory.lyingDisk(seed: 1)
@@ -211,7 +211,7 @@ struct EconomicDurability {
     }
 
     /// A row of another update has the sequence of an unwritten update.
-    @Test func keepsUnwrittenUpdatesAfterARowOfAnotherUpdate() throws {
+    @Test func keepsUnwrittenUpdatesIfAnotherUpdateHasTheirSequence() throws {
         let directory = try StoreDirectory()
         let outbox = try open(directory)
         for second in 1...5 { _ = try outbox.append(sample(second)) }
@@ -225,7 +225,7 @@ struct EconomicDurability {
         #expect(try outbox.ledger() == Ledger(accepted: 6, delivered: 2, pending: 4))
         #expect(try outbox.pendingUpdates().map(\.update) == [99, 1, 4, 5].map(sample))
         try outbox.close()
-        #expect(try onDisk(directory) == Ledger(accepted: 6, delivered: 2, pending: 4))
+        #expect(try ledgerOnDisk(in: directory) == Ledger(accepted: 6, delivered: 2, pending: 4))
     }
 
     @Test func rejectsAnUpdateIfItsCommitHasNoSpace() throws {
@@ -235,18 +235,18 @@ struct EconomicDurability {
         let outbox = try OutboxEngine(settings)
         try outbox.limitPages(to: 12)
         var accepted: Int64 = 0
-        let refusal = #expect(throws: OutboxError.self) {
+        let rejection = #expect(throws: OutboxError.self) {
             while true {
                 _ = try outbox.append(sample(Int(accepted) + 1))
                 accepted += 1
             }
         }
-        #expect(refusal?.code == .full)
+        #expect(rejection?.code == .full)
         #expect(try outbox.ledger() == Ledger(accepted: accepted, pending: accepted))
-        #expect(try onDisk(directory).accepted == accepted - 29, "the previous updates stay in memory")
+        #expect(try ledgerOnDisk(in: directory).accepted == accepted - 29, "the previous updates stay in memory")
         try outbox.deliverBatch(maximumPastLocations: 60)
         _ = try outbox.append(sample(Int(accepted) + 1))
         #expect(try outbox.ledger().balances)
-        #expect(try onDisk(directory).accepted > accepted - 29)
+        #expect(try ledgerOnDisk(in: directory).accepted > accepted - 29)
     }
 }

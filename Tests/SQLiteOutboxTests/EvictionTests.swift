@@ -6,10 +6,10 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct Eviction {
     /// A drive without any straight part can't be thinned: the oldest updates are evicted.
-    @Test func evictsTheOldestIfThinningFreesNothing() throws {
+    @Test func evictsTheOldestUpdatesIfThinningFreesNothing() throws {
         let directory = try StoreDirectory()
         let outbox = try OutboxEngine(directory.configuration(maximumBytes: 64 * 1024))
         for second in 1...4000 {
@@ -33,14 +33,14 @@ struct Eviction {
     }
 
     /// The whole drive is thinned before any part of it is evicted completely.
-    @Test func thinsBeforeItEvictsTheOldest() throws {
+    @Test func thinsBeforeItEvictsTheOldestUpdates() throws {
         let directory = try StoreDirectory()
-        let cap: Int64 = 256 * 1024
-        let outbox = try OutboxEngine(directory.configuration(maximumBytes: cap))
+        let maximumBytes: Int64 = 256 * 1024
+        let outbox = try OutboxEngine(directory.configuration(maximumBytes: maximumBytes))
         let drive = Drives.town(updates: 12_000)
         for update in drive {
             let stored = try outbox.append(update)
-            try #require(try outbox.store?.bytesInUse() ?? 0 <= cap)
+            try #require(try outbox.store?.bytesInUse() ?? 0 <= maximumBytes)
             guard stored.sequence % 1499 == 0 else { continue }
             // Rows and ledger agree after a power cut, because one transaction changes both.
             try directory.copyStore(to: "cut")
@@ -53,25 +53,25 @@ struct Eviction {
         #expect(summary.ledger.balances)
         #expect(summary.evictions[.thinned].count > 5000)
         #expect(summary.evictions[.oldest].count == 0)
-        let left = try outbox.pendingUpdates()
-        #expect(left.first?.sequence == 1 && left.last?.sequence == 12_000, "both ends are kept")
-        let worst = Drives.error(of: left.map(\.update), against: drive)
+        let remaining = try outbox.pendingUpdates()
+        #expect(remaining.first?.sequence == 1 && remaining.last?.sequence == 12_000, "both ends are kept")
+        let worst = Drives.error(of: remaining.map(\.update), against: drive)
         #expect(worst.meters <= 250)
         #expect(worst.span <= TrackSimplification.maximumSpan)
         try outbox.close()
         #expect(try OutboxReader(path: directory.store).summary().evictions == summary.evictions)
     }
 
-    @Test func shrinksToALoweredLimit() throws {
+    @Test func shrinksTheStoreToALoweredLimit() throws {
         let directory = try StoreDirectory()
-        let cap: Int64 = 256 * 1024
+        let maximumBytes: Int64 = 256 * 1024
         let drive = Drives.town(updates: 10_400)
         var outbox: OutboxEngine? = try directory.open()
         for update in drive.prefix(10_000) { _ = try outbox?.append(update) }
         outbox = nil
-        let small = try OutboxEngine(directory.configuration(maximumBytes: cap))
+        let small = try OutboxEngine(directory.configuration(maximumBytes: maximumBytes))
         var later = drive.dropFirst(10_000)
-        while try small.store?.bytesInUse() ?? 0 > cap, let update = later.popFirst() {
+        while try small.store?.bytesInUse() ?? 0 > maximumBytes, let update = later.popFirst() {
             _ = try small.append(update)
         }
         #expect(!later.isEmpty)
@@ -94,7 +94,7 @@ struct Eviction {
         #expect(try outbox.pendingUpdates().first?.sequence == 652)
     }
 
-    @Test func neverEvictsTheNewest() throws {
+    @Test func neverEvictsTheNewestUpdate() throws {
         let directory = try StoreDirectory()
         let outbox = try OutboxEngine(directory.configuration(maximumBytes: 64 * 1024))
         _ = try outbox.append(sample(80_000))  // accepted first, newest by time
@@ -105,7 +105,7 @@ struct Eviction {
         #expect(batch.lastIsPending)
     }
 
-    @Test func returnsTheSpaceOfADrainedBacklog() throws {
+    @Test func drainedBacklogReturnsItsSpace() throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(28_000)
         let outbox = try directory.open()

@@ -11,10 +11,10 @@ import WaypostTestSupport
 /// calls with `make test`.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread"))
 struct FailingCalls {
-    static let isLong = (ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 0) >= 100
-    private static let numbers = isLong ? Array(1...200) : [1, 2, 3, 5, 9, 33, 129]
+    static let isLongRun = (ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 0) >= 100
+    private static let callNumbers = isLongRun ? Array(1...200) : [1, 2, 3, 5, 9, 33, 129]
     private static let errors =
-        [DiskErrno.inputOutput, DiskErrno.noSpace] + (isLong ? [DiskErrno.readOnly, DiskErrno.interrupted] : [])
+        [DiskErrno.inputOutput, DiskErrno.noSpace] + (isLongRun ? [DiskErrno.readOnly, DiskErrno.interrupted] : [])
 
     @Test(arguments: DiskCall.allCases, OutboxDurability.allCases)
     func loseNoUpdates(call: DiskCall, durability: OutboxDurability) throws {
@@ -23,9 +23,9 @@ struct FailingCalls {
         var failed = 0
         for failure in failures {
             for lasts in [false, true] {
-                for number in Self.numbers {
+                for number in Self.callNumbers {
                     let fault = DiskFault(failure, at: number, of: call, lasts: lasts)
-                    var trial = try CallFaultTrial([fault], durability)
+                    var trial = try CallFaultTrial([fault], durability: durability)
                     do { if try !trial.run() { break } } catch { Issue.record(error, "\(fault)") }
                     runs = runs + 1
                     failed = failed + trial.failures
@@ -40,7 +40,7 @@ struct FailingCalls {
     @Test(arguments: OutboxDurability.allCases)
     func loseNoUpdatesWhenTwoCallsFail(durability: OutboxDurability) throws {
         var chance = SplitMix64(seed: 1)
-        let pairs = Self.isLong ? 1000 : 60
+        let pairs = Self.isLongRun ? 1000 : 60
         var failed = 0
         for _ in 0..<pairs {
             let first = Self.fault(at: 1...40, using: &chance)
@@ -49,7 +49,7 @@ struct FailingCalls {
                 isSame
                 ? DiskFault(first.failure, at: first.number + .random(in: 1...4, using: &chance), of: first.call)
                 : Self.fault(at: 1...40, using: &chance)
-            var trial = try CallFaultTrial([first, second], durability)
+            var trial = try CallFaultTrial([first, second], durability: durability)
             do { _ = try trial.run() } catch { Issue.record(error, "\(first), \(second)") }
             failed += trial.failures
         }
@@ -58,13 +58,13 @@ struct FailingCalls {
     }
 
     /// Tries each pair of syncs, because random choices miss the few that matter.
-    @Test(arguments: isLong ? OutboxDurability.allCases : [.economy])
+    @Test(arguments: isLongRun ? OutboxDurability.allCases : [.economy])
     func loseNoUpdatesWhenTwoSyncsFail(durability: OutboxDurability) throws {
-        let last = Self.isLong ? 40 : 20
+        let last = Self.isLongRun ? 40 : 20
         for first in 1..<last {
             for second in first + 1...last {
                 let faults = [first, second].map { DiskFault(.error(DiskErrno.inputOutput), at: $0, of: .sync) }
-                var trial = try CallFaultTrial(faults, durability)
+                var trial = try CallFaultTrial(faults, durability: durability)
                 do {
                     if try !trial.run() { break }  // no syncs are left
                 } catch { Issue.record(error, "\(first), \(second)") }
@@ -81,7 +81,7 @@ struct FailingCalls {
     }
 
     /// A log whose sync has failed isn't used again while a reader keeps it from being emptied.
-    @Test func rejectUpdatesWhileAReaderKeepsTheLog() throws {
+    @Test func causeRejectionsWhileAReaderKeepsTheLog() throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
         var outbox: OutboxEngine? = try directory.open(on: disk)
@@ -102,7 +102,7 @@ struct FailingCalls {
     }
 
     /// The log's directory entry is on the disk before anything is accepted, although SQLite ignores its failed sync.
-    @Test func keepTheDirectoryEntryOfTheLog() throws {
+    @Test func doNotLoseTheLogsDirectoryEntry() throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
         try directory.open(on: disk).close()

@@ -8,10 +8,10 @@ import TimeAndChance
 
 /// A store whose schema another program has written: none of it is executed, and the rows are salvaged.
 @Suite struct ForeignSchema {
-    private static let endless = "WITH RECURSIVE n(id) AS (VALUES(1) UNION ALL SELECT id + 1 FROM n)"
+    private static let endlessQuery = "WITH RECURSIVE n(id) AS (VALUES(1) UNION ALL SELECT id + 1 FROM n)"
 
     /// Returns SQL that replaces the table of updates by one with `changed` instead of `original` in its definition.
-    private static func updates(replacing original: String, with changed: String) -> String {
+    private static func sqlForUpdatesTable(replacing original: String, with changed: String) -> String {
         let definition = StoredRow.definition.replacing(original, with: changed)
         return """
             CREATE TABLE other (\(definition)); INSERT INTO other SELECT * FROM updates;
@@ -19,26 +19,26 @@ import TimeAndChance
             """
     }
 
-    static let crafted = [
+    static let foreignSchemas = [
         "CREATE TRIGGER t AFTER INSERT ON updates BEGIN DELETE FROM updates WHERE sequence <= new.sequence; END",
         "CREATE TRIGGER t BEFORE DELETE ON updates BEGIN SELECT RAISE(IGNORE); END",
         "CREATE TRIGGER t AFTER UPDATE ON requests BEGIN DELETE FROM updates; END",
         "ALTER TABLE updates RENAME TO r; CREATE VIEW updates AS SELECT * FROM r WHERE sequence < 3",
-        "DROP TABLE quarantine; CREATE VIEW quarantine AS \(endless) SELECT id AS sequence FROM n",
-        "DROP TABLE requests; CREATE VIEW requests AS \(endless) SELECT id, NULL AS answer FROM n",
-        "CREATE VIEW more AS \(endless) SELECT count(*) FROM n",
+        "DROP TABLE quarantine; CREATE VIEW quarantine AS \(endlessQuery) SELECT id AS sequence FROM n",
+        "DROP TABLE requests; CREATE VIEW requests AS \(endlessQuery) SELECT id, NULL AS answer FROM n",
+        "CREATE VIEW more AS \(endlessQuery) SELECT count(*) FROM n",
         "DROP VIEW ledger", "DROP VIEW pending; CREATE VIEW pending AS SELECT * FROM updates",
         "CREATE INDEX i ON updates(time_ms)", "CREATE INDEX i ON updates(length(note)) WHERE sequence > 0",
         "ALTER TABLE updates ADD COLUMN more AS (length(note))", "ALTER TABLE quarantine ADD COLUMN more DEFAULT 1",
-        updates(replacing: "time_ms INTEGER", with: "time_ms INTEGER CHECK(time_ms > 0)"),
-        updates(replacing: "note TEXT", with: "note TEXT COLLATE NOCASE"),
-        updates(replacing: "PRIMARY KEY", with: "PRIMARY KEY ON CONFLICT REPLACE"),
+        sqlForUpdatesTable(replacing: "time_ms INTEGER", with: "time_ms INTEGER CHECK(time_ms > 0)"),
+        sqlForUpdatesTable(replacing: "note TEXT", with: "note TEXT COLLATE NOCASE"),
+        sqlForUpdatesTable(replacing: "PRIMARY KEY", with: "PRIMARY KEY ON CONFLICT REPLACE"),
         "CREATE VIRTUAL TABLE v USING fts5(words)", "CREATE TABLE more (id)", "ANALYZE",
         (1...2000).map { "CREATE TABLE t\($0) (id)" }.joined(separator: ";"),
     ]
 
-    @Test(arguments: crafted) func isDamage(sql: String) throws {
-        let directory = try directoryWithFive()
+    @Test(arguments: foreignSchemas) func isDamage(sql: String) throws {
+        let directory = try directoryWithFiveUpdates()
         try directory.execute(sql)
         for error in [
             #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) },
@@ -58,10 +58,10 @@ import TimeAndChance
     }
 
     /// The rows have another format and can't be read: they are counted as lost.
-    @Test func countsUnreadableRowsAsLost() throws {
-        let directory = try directoryWithFive()
+    @Test func unreadableRowsCountAsLost() throws {
+        let directory = try directoryWithFiveUpdates()
         try directory.execute(
-            Self.updates(replacing: "checksum INTEGER", with: "checksum INTEGER").replacing(
+            Self.sqlForUpdatesTable(replacing: "checksum INTEGER", with: "checksum INTEGER").replacing(
                 "INTEGER);", with: "INTEGER) WITHOUT ROWID;")
         )
         let outbox = try directory.open()
@@ -75,7 +75,7 @@ import TimeAndChance
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
-        try directory.execute(Self.crafted[0])
+        try directory.execute(Self.foreignSchemas[0])
         try directory.moveStore(owner: outbox)
         let again = try directory.open()
         #expect(directory.recoveries.map(\.cause) == [.foreignObject(type: "trigger", name: "t")])
@@ -83,7 +83,7 @@ import TimeAndChance
     }
 
     /// The schema changes while the service runs.
-    @Test(arguments: crafted.prefix(5)) func isNotExecutedWhileRunning(sql: String) throws {
+    @Test(arguments: foreignSchemas.prefix(5)) func isNotExecutedWhileRunning(sql: String) throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
@@ -101,7 +101,7 @@ import TimeAndChance
     @Test(arguments: [-1, Int32.min, 0, 67_108_866, 524_290]) func isDamageIfItsVersionIsImplausible(version: Int32)
         throws
     {
-        let directory = try directoryWithFive()
+        let directory = try directoryWithFiveUpdates()
         try directory.execute("PRAGMA user_version = \(version)")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) }
         #expect(error?.code == .damaged)
@@ -110,7 +110,7 @@ import TimeAndChance
         #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
     }
 
-    private func directoryWithFive() throws -> StoreDirectory {
+    private func directoryWithFiveUpdates() throws -> StoreDirectory {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
@@ -167,7 +167,7 @@ import TimeAndChance
 
     static let rows: [String] = [sequences, times, [Int64.max, .max - 5, .min].flatMap(counters)].flatMap { $0 }
 
-    /// A position that no receiver can state is damage.
+    /// A position that no receiver can report is damage.
     @Test(arguments: [1e308, -180.1, .infinity]) func areDamageIfTheirPositionIsImpossible(number: Double) throws {
         let changes: [(inout LocationUpdate) -> Void] = [
             { $0.headingDegrees = 360 }, { $0.headingDegrees = -1 },

@@ -15,14 +15,14 @@ import WaypostTestSupport
         let outbox = try directory.open()
         try outbox.limitPages(to: 12)
         var accepted = 0
-        var refusal: OutboxError?
-        while refusal == nil {
+        var rejection: OutboxError?
+        while rejection == nil {
             do throws(OutboxError) {
                 _ = try outbox.append(sample(accepted + 1))
                 accepted += 1
-            } catch { refusal = error }
+            } catch { rejection = error }
         }
-        #expect(refusal?.code == .full && refusal?.path == directory.store)
+        #expect(rejection?.code == .full && rejection?.path == directory.store)
         #expect(try outbox.ledger() == Ledger(accepted: Int64(accepted), pending: Int64(accepted)))
         try outbox.quarantine(StoredUpdate(sequence: 1, update: sample(1)), reason: "400")
         try outbox.deliverBatch(maximumPastLocations: 60)
@@ -38,7 +38,7 @@ import WaypostTestSupport
     /// A backlog is sent although nothing can be written. No update is sent twice, and none at all once too many
     /// acknowledgements are unwritten.
     @Test(arguments: OutboxDurability.allCases)
-    func sendsNothingTwice(durability: OutboxDurability) throws {
+    func sendsNoUpdateTwice(durability: OutboxDurability) throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(3000)
         let disk = directory.lyingDisk(seed: 1)
@@ -47,7 +47,7 @@ import WaypostTestSupport
         let outbox = try OutboxEngine(configuration)
         disk.schedule(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
         var sent: Set<Int64> = []
-        let refusal = #expect(throws: OutboxError.self) {
+        let rejection = #expect(throws: OutboxError.self) {
             while let batch = try outbox.nextBatch(maximumPastLocations: 50) {
                 let isNew = sent.isDisjoint(with: batch.pending.map(\.sequence))
                 try #require(isNew, "after \(sent.count)")
@@ -55,7 +55,7 @@ import WaypostTestSupport
                 try outbox.acknowledge(batch)
             }
         }
-        #expect(refusal?.code == .full)
+        #expect(rejection?.code == .full)
         #expect((1000...1050).contains(sent.count))
         // The outbox rejects the update, so that it is sent from memory.
         #expect(throws: OutboxError.self) { try outbox.append(sample(40_000)) }
@@ -102,7 +102,7 @@ import WaypostTestSupport
             accepted += 1
             #expect(directory.exists("disk/outbox.sqlite.reserve"))
         }
-        // Start on a full disk.
+        // The outbox also starts on a full disk.
         try disk.fill()
         let ledger = try outbox.ledger()
         try outbox.close()
@@ -118,7 +118,7 @@ import WaypostTestSupport
 @Suite struct PlantedReserve {
     private let directory: StoreDirectory
     private let warnings = Locked<[OutboxWarning]>([])
-    private let ends = Locked<[OutboxWarning]>([])
+    private let endedWarnings = Locked<[OutboxWarning]>([])
 
     init() throws { directory = try StoreDirectory() }
 
@@ -126,65 +126,65 @@ import WaypostTestSupport
         case file, link, fifo, directory
     }
 
-    private var place: String { directory.store + ".reserve" }
+    private var reservePath: String { directory.store + ".reserve" }
 
     private func plant(_ kind: Kind) throws {
         switch kind {
         case .file: try directory.write("worth keeping".utf8, to: "outbox.sqlite.reserve")
-        case .link: try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "victim")
-        case .fifo: unsafe mkfifo(place, 0o600)
-        case .directory: unsafe mkdir(place, 0o700)
+        case .link: try FileManager.default.createSymbolicLink(atPath: reservePath, withDestinationPath: "victim")
+        case .fifo: unsafe mkfifo(reservePath, 0o600)
+        case .directory: unsafe mkdir(reservePath, 0o700)
         }
     }
 
     private var configuration: OutboxConfiguration {
         var settings = directory.configuration()
         settings.reportWarning = { [warnings] warning in warnings.withLock { $0.append(warning) } }
-        settings.reportWarningEnd = { [ends] warning in ends.withLock { $0.append(warning) } }
+        settings.reportWarningEnd = { [endedWarnings] warning in endedWarnings.withLock { $0.append(warning) } }
         return settings
     }
 
     /// The directory is shared, such as `/tmp`.
     @Test(.enabled(if: geteuid() == 0, "only root can create another user's file"), arguments: Kind.allCases)
-    func reserveOfAnotherUserIsNotTouched(kind: Kind) throws {
+    func isNotTouchedIfAnotherUserOwnsIt(kind: Kind) throws {
         unsafe chmod(directory.url.path, 0o1777)
         try plant(kind)
-        unsafe lchown(place, 12345, 12345)
-        let before = try FileStatus(at: place)
-        try expectToStore()
-        #expect(try FileStatus(at: place) == before)
+        unsafe lchown(reservePath, 12345, 12345)
+        let before = try FileStatus(at: reservePath)
+        try expectToWorkWithoutReserve()
+        #expect(try FileStatus(at: reservePath) == before)
         #expect(!directory.exists("victim"))
     }
 
-    @Test func thatIsADirectoryIsNotRemoved() throws {
+    @Test func isNotRemovedIfItIsADirectory() throws {
         try plant(.directory)
-        try expectToStore()
-        #expect(try FileSystem.entry(at: place)?.kind == .directory)
+        try expectToWorkWithoutReserve()
+        #expect(try FileSystem.entry(at: reservePath)?.kind == .directory)
     }
 
-    @Test func isReportedEachTimeItBeginsAndEnds() throws {
+    @Test func isReportedEachTimeItAppearsAndDisappears() throws {
         let outbox = try OutboxEngine(configuration)
         for count in 1...2 {
-            unsafe unlink(place)
+            unsafe unlink(reservePath)
             try plant(.directory)
             for _ in 1...3 { _ = try outbox.append(sample(count)) }
             #expect(warnings.withLock { $0.count } == count)
-            #expect(ends.withLock { $0.count } == count - 1)
-            unsafe rmdir(place)
+            #expect(endedWarnings.withLock { $0.count } == count - 1)
+            unsafe rmdir(reservePath)
             for _ in 1...3 { _ = try outbox.append(sample(count)) }
-            #expect(ends.withLock { $0.count } == count)
+            #expect(endedWarnings.withLock { $0.count } == count)
         }
         try outbox.close()
     }
 
-    @Test(arguments: [Kind.link, .fifo]) func reserveOfThisUserIsReplaced(kind: Kind) throws {
+    @Test(arguments: [Kind.link, .fifo]) func isReplacedIfThisUserOwnsIt(kind: Kind) throws {
         try plant(kind)
         try OutboxEngine(configuration).close()
         #expect(warnings.withLock { $0 }.isEmpty)
-        #expect(try FileStatus(at: place)?.bytes == DiskReserve.bytes)
+        #expect(try FileStatus(at: reservePath)?.bytes == DiskReserve.bytes)
     }
 
-    private func expectToStore() throws {
+    private func expectToWorkWithoutReserve() throws {
         let outbox = try OutboxEngine(configuration)
         try outbox.limitPages(to: 12)
         var accepted = 0
@@ -206,6 +206,6 @@ import WaypostTestSupport
             Issue.record("expected exactly one warning about a missing reserve")
             return
         }
-        #expect(reason.description.contains(place))
+        #expect(reason.description.contains(reservePath))
     }
 }

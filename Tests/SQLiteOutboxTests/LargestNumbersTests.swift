@@ -7,9 +7,9 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 /// Crafted rows and ledgers with the largest accepted numbers, or with counts that differ from the rows.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct LargestNumbers {
-    struct Crafted: Sendable, CustomTestStringConvertible {
+    struct CraftedStore: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let sql: String
 
@@ -23,9 +23,10 @@ struct LargestNumbers {
 
     /// SQL for a store with the pending updates 1 to 5.
     static let crafted =
-        [51, 52, 53].flatMap { bits in [-1, 0, 1].map { (Int64(1) << bits) + $0 } }.flatMap(withNumber) + miscounted
+        [51, 52, 53].flatMap { bits in [-1, 0, 1].map { (Int64(1) << bits) + $0 } }.flatMap(storesWithNumber)
+        + miscountedStores
 
-    private static func withNumber(_ number: Int64) -> [Crafted] {
+    private static func storesWithNumber(_ number: Int64) -> [CraftedStore] {
         /// Returns a balanced ledger, in which `change` counts all updates except the five pending ones.
         func balanced(_ change: (inout OutboxCounters) -> Void) -> String {
             Rows.ledger {
@@ -34,51 +35,53 @@ struct LargestNumbers {
             }
         }
         return [
-            Crafted("sequence \(number)", Rows.row(number)),
-            Crafted(
+            CraftedStore("sequence \(number)", Rows.row(number)),
+            CraftedStore(
                 "sequence \(number), counted in the ledger",
                 Rows.ledger(accepted: number - 1, delivered: number - 6) + ";" + Rows.row(number)),
-            Crafted("\(number) accepted", balanced { $0.delivered = number - 5 }),
-            Crafted("revision \(number)", Rows.ledger { $0.revision = number }),
-            Crafted(
+            CraftedStore("\(number) accepted", balanced { $0.delivered = number - 5 }),
+            CraftedStore("revision \(number)", Rows.ledger { $0.revision = number }),
+            CraftedStore(
                 "\(number) evicted for two reasons",
                 balanced {
                     $0.evictions[.oldest].count = number / 2
                     $0.evictions[.age].count = number - number / 2 - 5
                 }),
-            Crafted(
+            CraftedStore(
                 "\(number) evicted for each of two reasons, and fewer than zero delivered",
                 balanced {
                     $0.evictions[.oldest].count = number
                     $0.evictions[.age].count = number
                     $0.delivered = -number - 5
                 }),
-            Crafted("\(number) evicted", Rows.ledger { $0.evictions[.oldest].count = number }),
-            Crafted("\(number) evicted, in a balanced ledger", balanced { $0.evictions[.oldest].count = number - 5 }),
-            Crafted("\(number) quarantined", balanced { $0.quarantined.count = number - 5 }),
+            CraftedStore("\(number) evicted", Rows.ledger { $0.evictions[.oldest].count = number }),
+            CraftedStore(
+                "\(number) evicted, in a balanced ledger", balanced { $0.evictions[.oldest].count = number - 5 }),
+            CraftedStore("\(number) quarantined", balanced { $0.quarantined.count = number - 5 }),
         ]
     }
 
-    private static let refused = QuarantinedUpdate(stored: StoredUpdate(sequence: 4, update: sample(4)), reason: "400")
+    private static let quarantined = QuarantinedUpdate(
+        stored: StoredUpdate(sequence: 4, update: sample(4)), reason: "400")
 
-    private static let miscounted = [
-        Crafted("a gap too wide to be counted", Rows.row(30_000)),
-        Crafted(
+    private static let miscountedStores = [
+        CraftedStore("a gap too wide to be counted", Rows.row(30_000)),
+        CraftedStore(
             "more rows than the ledger has",
             Rows.ledger(accepted: 30_000, pending: 0, delivered: 30_000) + ";" + Rows.row(30_000)),
-        Crafted(
+        CraftedStore(
             "two rows more than the ledger has",
             Rows.ledger(accepted: 30_000, pending: 4, delivered: 29_996) + ";" + Rows.row(30_000)),
-        Crafted("a row before the first", Rows.ledger(accepted: 6, pending: 6) + ";" + Rows.row(-1)),
-        Crafted(
+        CraftedStore("a row before the first", Rows.ledger(accepted: 6, pending: 6) + ";" + Rows.row(-1)),
+        CraftedStore(
             "an uncounted quarantine",
-            "DELETE FROM updates WHERE sequence = 4; \(refused.row.sql);"
+            "DELETE FROM updates WHERE sequence = 4; \(quarantined.row.sql);"
                 + Rows.ledger(pending: 4, delivered: 1)),
     ]
 
     /// Every accepted update is delivered, every written ledger can be read, and no store is repaired repeatedly.
     @Test(arguments: crafted, OutboxDurability.allCases)
-    func leaveAWorkingStore(crafted: Crafted, durability: OutboxDurability) throws {
+    func leaveAWorkingStore(crafted: CraftedStore, durability: OutboxDurability) throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
@@ -87,34 +90,34 @@ struct LargestNumbers {
 
         var settings = directory.configuration()
         settings.durability = durability
-        var owed = Set((1...5).map { sample($0).timeOfFix })
+        var undelivered = Set((1...5).map { sample($0).timeOfFix })
         for round in 1...4 {
             let outbox = try OutboxEngine(settings)
             _ = try outbox.maintain()
             let begin = 100 * round
             for second in begin..<begin + 3 {
                 _ = try outbox.append(sample(second))
-                owed.insert(sample(second).timeOfFix)
+                undelivered.insert(sample(second).timeOfFix)
             }
-            let refused = try outbox.append(sample(begin + 3))
-            try outbox.quarantine(refused, reason: "400")
+            let rejected = try outbox.append(sample(begin + 3))
+            try outbox.quarantine(rejected, reason: "400")
             _ = try outbox.carryOut(QuarantineRequest(round == 2 ? .discard : .requeue, nil))
-            try drain(outbox, &owed)
+            try drain(outbox, removingFrom: &undelivered)
             #expect(try outbox.ledger().balances)
             // This update is pending until the next start.
             _ = try outbox.append(sample(begin + 4))
-            owed.insert(sample(begin + 4).timeOfFix)
+            undelivered.insert(sample(begin + 4).timeOfFix)
             try outbox.close()
             let summary = try OutboxReader(path: directory.store).summary()
             #expect(summary.ledger.balances && summary.ledger.pending == 1)
         }
-        try drain(OutboxEngine(settings), &owed)
-        #expect(owed.isEmpty)
+        try drain(OutboxEngine(settings), removingFrom: &undelivered)
+        #expect(undelivered.isEmpty)
         #expect(directory.recoveries.count <= 2)
     }
 
     /// Work of all kinds that starts with numbers at a limit leaves only readable rows.
-    @Test(arguments: 0..<12 as Range<UInt64>) func writeOnlyReadableRows(seed: UInt64) throws {
+    @Test(arguments: 0..<12 as Range<UInt64>) func leaveOnlyReadableRows(seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
         let limit = Int64(1) << (51 + seed % 2)
         var parts = (0..<7).map { _ in Int64.random(in: 0...limit / 7, using: &chance) }
@@ -197,14 +200,14 @@ struct LargestNumbers {
         #expect(try store.rows.counters() == outbox.counters)
     }
 
-    /// Delivers all pending updates, and removes their times from `owed`.
-    private func drain(_ outbox: OutboxEngine, _ owed: inout Set<UTCTime>) throws {
+    /// Delivers all pending updates, and removes their times from `undelivered`.
+    private func drain(_ outbox: OutboxEngine, removingFrom undelivered: inout Set<UTCTime>) throws {
         for _ in 1...20 {
             guard let batch = try outbox.nextBatch(maximumPastLocations: 3) else {
                 #expect(try outbox.ledger().pending == 0)
                 return
             }
-            owed.subtract(batch.pending.map(\.update.timeOfFix))
+            undelivered.subtract(batch.pending.map(\.update.timeOfFix))
             try outbox.acknowledge(batch)
         }
         throw BrokenPromise(description: "the backlog never ends: \(try outbox.ledger())")

@@ -82,7 +82,7 @@ import WaypostTestSupport
         #expect(repairs.withLock { $0 } == 2)
     }
 
-    @Test func canBeClosedBeforeTheOutboxIsOpen() async throws {
+    @Test func outboxCanBeClosedBeforeItIsOpen() async throws {
         disk.isReadOnly = true
         let outbox = SQLiteOutbox(configuration)
         await #expect(throws: OutboxError.self) { try await outbox.open() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// Stores of other versions of the schema.
+/// Stores whose schema has a higher version number.
 @Suite struct NewerSchema {
     private let directory: StoreDirectory
 
@@ -22,7 +22,7 @@ import Testing
             "CREATE TABLE tracks (id INTEGER PRIMARY KEY)", "DROP TABLE quarantine", "DROP VIEW ledger",
             "DROP VIEW ledger; CREATE VIEW ledger AS SELECT note /* 2 */ FROM updates WHERE sequence = 0",
         ])
-    func isUntouched(version: Int, change: String) throws {
+    func isRejectedAndLeftUnchanged(version: Int, change: String) throws {
         try directory.execute("\(change); PRAGMA user_version = \(version)")
         let before = try directory.read("outbox.sqlite")
         let names = try directory.names

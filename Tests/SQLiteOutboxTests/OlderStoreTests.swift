@@ -41,10 +41,10 @@ import Testing
         let killed = try open("killed")
         let accepted = try killed.ledger().accepted
         #expect(accepted > 0 && accepted < 300)
-        let noted = try #require(StoreCount(StoreFiles(path: directory.store, disk: SystemDisk())).counters)
+        let notedCount = try #require(StoreCount(StoreFiles(path: directory.store, disk: SystemDisk())).counters)
             .lastSequence
-        #expect(noted > accepted)
-        expectWarning(accepted: accepted, previously: noted, of: "killed")
+        #expect(notedCount > accepted)
+        expectWarning(accepted: accepted, previously: notedCount, of: "killed")
         #expect(try killed.append(sample(301)).sequence == accepted + 1)
         try killed.close()
         try open("killed").close()
@@ -52,8 +52,9 @@ import Testing
         #expect(directory.recoveries.isEmpty)
     }
 
-    /// Every update in the log is later than the note, whenever the process is killed after a maintenance.
-    @Test func isNoticedWheneverTheLogIsRemoved() throws {
+    /// Every update in the log is newer than the counters in `.count`, whenever the process is killed after
+    /// maintenance.
+    @Test func isReportedWheneverTheLogIsRemoved() throws {
         let outbox = try open()
         for second in 1...700 {
             _ = try outbox.append(sample(second))
@@ -83,7 +84,7 @@ import Testing
         expectWarning(accepted: 10, previously: 15, of: "outbox.sqlite")
     }
 
-    /// Only deliveries were lost.
+    /// The old copy lacks only deliveries.
     @Test func isReportedWhenDeliveriesAreLost() throws {
         var outbox = try open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -114,13 +115,14 @@ import Testing
         #expect(warnings.withLock { $0.isEmpty })
     }
 
-    /// A note that can't be read or written doesn't prevent updates from being stored.
-    @Test(arguments: ["", "{", "{\"accepted\":-1,\"revision\":0}", "[1,2]"]) func isNotReportedForAnUnreadableNote(
-        note: String
+    /// A file `.count` that can't be read or written doesn't prevent updates from being stored.
+    @Test(arguments: ["", "{", "{\"accepted\":-1,\"revision\":0}", "[1,2]"])
+    func isNotReportedIfTheCountersAreUnreadable(
+        counters: String
     )
         throws
     {
-        try directory.write(note.utf8, to: "outbox.sqlite.count")
+        try directory.write(counters.utf8, to: "outbox.sqlite.count")
         let outbox = try open()
         _ = try outbox.append(sample(1))
         _ = try outbox.maintain()

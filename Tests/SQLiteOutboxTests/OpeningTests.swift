@@ -23,7 +23,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func leavesNoLogWhenClosed() throws {
+    @Test func closedStoreHasNoLog() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         _ = try outbox.append(sample(1))
@@ -34,7 +34,7 @@ import WaypostTestSupport
             ])
     }
 
-    @Test func emptiesItsLogUnlessAnotherProgramReadsIt() throws {
+    @Test func truncatesTheLogUnlessAnotherProgramReadsIt() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...3 { _ = try outbox.append(sample(second)) }
@@ -81,7 +81,7 @@ import WaypostTestSupport
         #expect(message.description.contains(directory.path("file")))
     }
 
-    @Test func renamesADamagedStoreWithTheTime() throws {
+    @Test func addsTheTimeToTheNameOfADamagedStore() throws {
         let directory = try StoreDirectory()
         let zeros = [UInt8](repeating: 0, count: 4096)
         try directory.write(zeros, to: "outbox.sqlite")

@@ -19,7 +19,7 @@ import WaypostTestSupport
         #expect(directory.recoveries.isEmpty)
     }
 
-    @Test func acceptsNothingOnceClosed() async throws {
+    @Test func closedOutboxAcceptsNothing() async throws {
         let directory = try StoreDirectory()
         let outbox = try await SQLiteOutbox.open(directory.configuration())
         try await outbox.close()

@@ -18,7 +18,7 @@ import Testing
         case link, chainOfLinks, linkedDirectory, hardLink
     }
 
-    private func make(_ name: OtherName) throws -> String {
+    private func makePath(_ name: OtherName) throws -> String {
         let files = FileManager.default
         try files.createDirectory(atPath: directory.path("b"), withIntermediateDirectories: true)
         let other = "b/other.sqlite"
@@ -38,7 +38,7 @@ import Testing
     @Test(arguments: OtherName.allCases) func appliesToTheFileUnderAnyName(name: OtherName) throws {
         let outbox = try directory.open()
         _ = try outbox.append(sample(1))
-        let other = try make(name)
+        let other = try makePath(name)
         let error = #expect(throws: OutboxError.self) { try directory.open(other) }
         #expect(error?.code == .locked)
         #expect(error?.holder?.stopCommand == "kill \(ProcessInfo.processInfo.processIdentifier)")
@@ -50,7 +50,7 @@ import Testing
     /// The log and the other files of a store are next to its database, not next to a link to it.
     @Test func readsTheLogOfAStoreThroughALink() throws {
         let outbox = try directory.open()
-        let other = try make(.link)
+        let other = try makePath(.link)
         for second in 1...3 { _ = try outbox.append(sample(second)) }
         #expect(try OutboxReader(path: directory.path(other)).summary().ledger.accepted == 3)
         try directory.moveStore(owner: outbox)
@@ -60,10 +60,11 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("b")) == ["other.sqlite"])
     }
 
-    /// SQLite's log belongs to one name of a file. Under another name, its last commits are not seen.
+    /// SQLite's log belongs to one name of a file. A program that opens the file under another name doesn't see the
+    /// last commits.
     @Test func rejectsAStoreWithTwoNames() throws {
         try directory.open().close()
-        let other = try make(.hardLink)
+        let other = try makePath(.hardLink)
         let errors = [
             #expect(throws: OutboxError.self) { try directory.open(other) },
             #expect(throws: OutboxError.self) { try directory.open() },

@@ -10,26 +10,26 @@ import WaypostTestSupport
 struct PowerCuts {
     private static let cuts = ProcessInfo.processInfo.environment["POWER_CUTS"].flatMap { Int($0) }
 
-    /// Two thirds of the cuts, with full durability.
+    /// Runs two thirds of the cuts, with full durability.
     @Test func loseNoUpdates() throws {
         try cutPower(times: Self.cuts.map { $0 - $0 / 3 } ?? 80, durability: .full)
     }
 
-    /// A third of the cuts, with economic durability.
-    @Test func loseAtMostTheWindow() throws {
+    /// Runs a third of the cuts, with economic durability.
+    @Test func loseAtMostTheUpdatesOfAWindow() throws {
         try cutPower(times: Self.cuts.map { $0 / 3 } ?? 40, durability: .economy)
     }
 
     private func cutPower(times count: Int, durability: OutboxDurability) throws {
-        var left = count
+        var remaining = count
         var cuts = 0
         var accepted = Int64(0)
         var repeated = 0
         var lost = 0
-        while left > 0 {
-            var trial = try PowerTrial(seed: UInt64(left), durability: durability)
-            try trial.run(cuts: min(left, 40))
-            left -= 40
+        while remaining > 0 {
+            var trial = try PowerTrial(seed: UInt64(remaining), durability: durability)
+            try trial.run(cuts: min(remaining, 40))
+            remaining -= 40
             cuts = cuts + trial.cuts
             accepted = accepted + trial.accepted
             repeated = repeated + trial.repeated
@@ -46,7 +46,7 @@ struct PowerCuts {
     }
 
     @Test func cutsDuringTheFirstOpeningLeaveAWorkingStore() throws {
-        let calls = try EachCall(files: [:], promises: Promises()).cut { directory, disk, promises in
+        let calls = try EachCall(files: [:], promises: Promises()).cutPower { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             try promises.append(sample(1), to: outbox)
             try outbox.close()
@@ -58,7 +58,7 @@ struct PowerCuts {
         var store = try EachCall.closedStore(rows: 300)
         store.isDamaged = true
         store.files["outbox.sqlite"]?.replaceSubrange(0..<1024, with: repeatElement(0, count: 1024))
-        let calls = try store.cut { directory, disk, _ in
+        let calls = try store.cutPower { directory, disk, _ in
             let outbox = try directory.open(on: disk)
             #expect(directory.recoveries.count == 1)
             try outbox.close()
@@ -67,7 +67,7 @@ struct PowerCuts {
     }
 
     @Test func cutsDuringACheckpointLoseNoUpdates() throws {
-        let calls = try EachCall.closedStore(rows: 200).cut(step: 3) { directory, disk, promises in
+        let calls = try EachCall.closedStore(rows: 200).cutPower(step: 3) { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             for second in 1...60 { try promises.append(sample(90_000 + second), to: outbox) }
             try outbox.close()
@@ -77,7 +77,7 @@ struct PowerCuts {
 
     @Test func cutsDuringACompactionLoseNoUpdates() throws {
         let backlog = try EachCall.backlog(rows: 28_000, pending: 1500)
-        let calls = try backlog.cut(step: Self.cuts == nil ? 97 : 7) { directory, disk, promises in
+        let calls = try backlog.cutPower(step: Self.cuts == nil ? 97 : 7) { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             let before = disk.counts[.truncate, default: 0]
             try promises.deliver(from: outbox, maximumPastLocations: 1400)

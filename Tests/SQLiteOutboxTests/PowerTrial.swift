@@ -15,7 +15,7 @@ struct PowerTrial {
     /// The number of updates lost to power cuts, all within the window that the durability allows.
     private(set) var lost = 0
 
-    private static let maximumPoints = 4
+    private static let maximumShapePoints = 4
     /// The maximum number of past locations in a batch.
     private static let maximumPastLocations = 50
 
@@ -25,9 +25,9 @@ struct PowerTrial {
     private let durability: OutboxDurability
     private let uptime = Locked(Duration.zero)
     private var promises: Promises
-    /// The next time of fix. It starts late enough that steps back stay within the day.
+    /// The second of the day of the newest sample. It starts late enough that steps back stay within the day.
     private var second = 60
-    private var times: Set<Int> = []
+    private var usedSeconds: Set<Int> = []
 
     init(seed: UInt64, durability: OutboxDurability = .full) throws {
         directory = try StoreDirectory()
@@ -49,7 +49,8 @@ struct PowerTrial {
             disk.powerOn()
             let outbox = try open()
             let again = try promises.check(outbox, isReopened: true, at: now)
-            try #require(again <= 1 + Self.maximumPoints, "\(cuts): only a live update and its points may be repeated")
+            try #require(
+                again <= 1 + Self.maximumShapePoints, "\(cuts): only a live update and its points may be repeated")
             repeated += again
             try outbox.close()
         }
@@ -72,7 +73,7 @@ struct PowerTrial {
             switch Int.random(in: 0..<100, using: &chance) {
             case 0..<45:
                 for _ in 0..<Int.random(in: 1...20, using: &chance) {
-                    let points = (0..<max(0, Int.random(in: -4...Self.maximumPoints, using: &chance))).map { _ in
+                    let points = (0..<max(0, Int.random(in: -4...Self.maximumShapePoints, using: &chance))).map { _ in
                         nextSample(after: 1...3)
                     }
                     let update = nextSample(after: points.isEmpty ? -3...10 : 1...10)
@@ -92,7 +93,7 @@ struct PowerTrial {
     }
 
     private mutating func nextSample(after seconds: ClosedRange<Int>) -> LocationUpdate {
-        repeat { second += Int.random(in: seconds, using: &chance) } while !times.insert(second).inserted
+        repeat { second += Int.random(in: seconds, using: &chance) } while !usedSeconds.insert(second).inserted
         return sample(second)
     }
 

@@ -19,9 +19,9 @@ struct Promises {
     /// the disk.
     private var offered: [LocationUpdate] = []
     /// The updates of a failed append whose rows are on the disk. If the append is repeated, they are accepted once.
-    private var foundAgain: [LocationUpdate] = []
-    /// The live update with which each update was accepted.
-    private var liveOf: [Int64: Int64] = [:]
+    private var storedByFailedAppend: [LocationUpdate] = []
+    /// The sequence of the live update with which each update was accepted, by sequence.
+    private var liveSequences: [Int64: Int64] = [:]
     /// The sequences of a failed acknowledgement or quarantine, which may have been carried out.
     private var unsettled: Set<Int64> = []
     /// The maximum loss in a power cut; `nil` for none.
@@ -45,11 +45,11 @@ struct Promises {
     ) throws {
         offered = points + [update]
         let stored = try outbox.append(update, with: points)
-        let isFoundAgain = offered == foundAgain && stored.sequence == accepted
-        foundAgain = []
-        if isFoundAgain { return offered = [] }
+        let isRepetition = offered == storedByFailedAppend && stored.sequence == accepted
+        storedByFailedAppend = []
+        if isRepetition { return offered = [] }
         let last = accepted + Int64(offered.count)
-        try hold(stored.sequence == last, "accepted as \(stored.sequence) after \(accepted)")
+        try require(stored.sequence == last, "accepted as \(stored.sequence) after \(accepted)")
         accept(at: now)
         if window == nil { unwritten = [:] }
     }
@@ -60,14 +60,14 @@ struct Promises {
     ) throws {
         // Losses of a window are checked together with the window.
         guard last > accepted, window == nil || last == accepted + Int64(offered.count) else { return }
-        let there = try (accepted + 1...last).map { sequence in
+        let storedPart = try (accepted + 1...last).map { sequence in
             let update = found[sequence]
-            try hold(update.map(offered.contains) ?? false, "\(sequence) was never offered")
+            try require(update.map(offered.contains) ?? false, "\(sequence) was never offered")
             return update
         }.compactMap(\.self)
-        try hold(there == offered.filter(there.contains), "\(there) is not the order of \(offered)")
-        foundAgain = offered
-        offered = there
+        try require(storedPart == offered.filter(storedPart.contains), "\(storedPart) is not the order of \(offered)")
+        storedByFailedAppend = offered
+        offered = storedPart
         accept(at: now)
     }
 
@@ -78,7 +78,7 @@ struct Promises {
             accepted += 1
             pending[accepted] = update
             acceptedAt[accepted] = now
-            liveOf[accepted] = live
+            liveSequences[accepted] = live
         }
         offered = []
     }
@@ -91,9 +91,9 @@ struct Promises {
         unsettled = []
         for stored in batch.pending { pending[stored.sequence] = nil }
         guard !delivered.isEmpty else { return }
-        let lives = Set(delivered.map { liveOf[$0] ?? $0 })
+        let lives = Set(delivered.map { liveSequences[$0] ?? $0 })
         // The updates of one append wait for the next commit; a backlog doesn't.
-        if window == nil { unwritten = unwritten.filter { lives == [liveOf[$0.key] ?? $0.key] } }
+        if window == nil { unwritten = unwritten.filter { lives == [liveSequences[$0.key] ?? $0.key] } }
         guard window != nil || lives.count == 1 else { return }
         for stored in batch.pending { unwritten[stored.sequence] = stored.update }
     }
@@ -113,24 +113,24 @@ struct Promises {
     mutating func check(_ outbox: OutboxEngine, isReopened: Bool, at now: Duration = .zero) throws -> Int {
         let found = Dictionary(uniqueKeysWithValues: try outbox.pendingUpdates().map { ($0.sequence, $0.update) })
         let ledger = try outbox.ledger()
-        try hold(ledger.balances && ledger.pending == Int64(found.count), "\(found.count) are pending, \(ledger)")
-        try hold(ledger.evicted == 0, "nothing had to be evicted, \(ledger)")
+        try require(ledger.balances && ledger.pending == Int64(found.count), "\(found.count) are pending, \(ledger)")
+        try require(ledger.evicted == 0, "nothing had to be evicted, \(ledger)")
 
         try acceptStoredPart(of: found, upTo: ledger.accepted, at: now)
         var repeated = 0
-        if isReopened, let window { repeated = try forget(window, found, ledger, at: now) }
+        if isReopened, let window { repeated = try dropLostUpdates(within: window, found: found, ledger, at: now) }
         let lost = pending.keys.filter { found[$0] == nil && !unsettled.contains($0) }.sorted()
-        try hold(lost.isEmpty, "accepted and lost: \(lost)")
+        try require(lost.isEmpty, "accepted and lost: \(lost)")
         for (sequence, update) in found where pending[sequence] != update {
-            try hold(unwritten[sequence] == update, "\(sequence) was never accepted, or settled long ago")
+            try require(unwritten[sequence] == update, "\(sequence) was never accepted, or settled long ago")
             repeated += 1
         }
-        try hold(ledger.accepted == accepted, "\(accepted) were accepted, \(ledger)")
+        try require(ledger.accepted == accepted, "\(accepted) were accepted, \(ledger)")
         let listed = Set(try outbox.quarantinedSequences())
         // A new row may replace the oldest one, even if the call to quarantine reported a failure.
         let mayBeListed = quarantined.union(unsettled).count
         let isListed = quarantined.isSubset(of: listed) || mayBeListed > OutboxStore.quarantineLimit
-        try hold(isListed, "missing from quarantine: \(quarantined.subtracting(listed)) of \(quarantined.count)")
+        try require(isListed, "missing from quarantine: \(quarantined.subtracting(listed)) of \(quarantined.count)")
         quarantined = listed
         // An acknowledgement on a failing disk stays in memory, unless it blocks the others.
         for sequence in unsettled where found[sequence] == nil { unwritten[sequence] = pending[sequence] }
@@ -141,23 +141,24 @@ struct Promises {
         return repeated
     }
 
-    /// Drops the updates that a power cut may have lost. The rest of the interrupted commit has new sequences.
-    private mutating func forget(
-        _ window: OutboxDurability.Window, _ found: [Int64: LocationUpdate], _ ledger: Ledger, at now: Duration
+    /// Drops the updates that a power cut may have lost. The rest of the interrupted commit has new sequences. Returns
+    /// the number of acknowledged updates that are pending again.
+    private mutating func dropLostUpdates(
+        within window: OutboxDurability.Window, found: [Int64: LocationUpdate], _ ledger: Ledger, at now: Duration
     ) throws -> Int {
         let safe = accepted - Int64(window.updates - 1)
         let possible = safe...accepted + Int64(offered.count)
-        try hold(possible.contains(ledger.accepted), "\(accepted) were accepted, \(ledger)")
+        try require(possible.contains(ledger.accepted), "\(accepted) were accepted, \(ledger)")
         let kept = found.filter { $0.key > safe }
         let last = pending.filter { $0.key > safe }
         let again = Set(kept.values).subtracting(last.values).subtracting(offered)
-        try hold(again.isSubset(of: unwritten.values), "never accepted, or settled long ago: \(again)")
+        try require(again.isSubset(of: unwritten.values), "never accepted, or settled long ago: \(again)")
         let settled = last.filter { unsettled.contains($0.key) }.values
-        let gone = Set(last.values).subtracting(settled).subtracting(kept.values)
-        lost += gone.count
-        for (sequence, update) in last where gone.contains(update) {
+        let lostUpdates = Set(last.values).subtracting(settled).subtracting(kept.values)
+        lost += lostUpdates.count
+        for (sequence, update) in last where lostUpdates.contains(update) {
             let age = now - (acceptedAt[sequence] ?? .zero)
-            try hold(age <= window.span, "\(sequence) was accepted \(age) ago, and is lost")
+            try require(age <= window.span, "\(sequence) was accepted \(age) ago, and is lost")
         }
         pending = pending.filter { $0.key <= safe }.merging(kept) { $1 }
         accepted = ledger.accepted
@@ -166,7 +167,7 @@ struct Promises {
         return again.count
     }
 
-    private func hold(_ isTrue: Bool, _ words: @autoclosure () -> String) throws(BrokenPromise) {
-        if !isTrue { throw BrokenPromise(description: words()) }
+    private func require(_ condition: Bool, _ message: @autoclosure () -> String) throws(BrokenPromise) {
+        if !condition { throw BrokenPromise(description: message()) }
     }
 }

@@ -8,7 +8,7 @@ import TimeAndChance
 
 @Suite struct Quarantine {
     /// Returns an outbox with ten updates: 4, 6 and 10 are in quarantine, the others delivered.
-    private func filled(_ directory: StoreDirectory) throws -> OutboxEngine {
+    private func makeOutbox(in directory: StoreDirectory) throws -> OutboxEngine {
         let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         for sequence in [4, 6, 10] as [Int64] {
@@ -20,16 +20,16 @@ import TimeAndChance
         return outbox
     }
 
-    private func range(from first: Int, to last: Int) -> ClosedRange<UTCTime> {
+    private func timesOfFix(from first: Int, to last: Int) -> ClosedRange<UTCTime> {
         sample(first).timeOfFix...sample(last).timeOfFix
     }
 
     @Test func isRequeuedByNumberAndDeliveredAgain() throws {
         let directory = try StoreDirectory()
-        let outbox = try filled(directory)
+        let outbox = try makeOutbox(in: directory)
         #expect(try outbox.carryOut(QuarantineRequest(.requeue, [4, 10])) == .done(count: 2, notKept: 0))
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 2, quarantined: 1))
-        #expect(try outbox.summary().quarantined == UpdateTally(count: 1, timesOfFix: range(from: 6, to: 6)))
+        #expect(try outbox.summary().quarantined == UpdateTally(count: 1, timesOfFix: timesOfFix(from: 6, to: 6)))
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 5))
         #expect(batch.stored?.sequence == 10 && batch.lastIsPending, "update 10 is the newest again")
         #expect(batch.past.map(\.sequence) == [4])
@@ -42,12 +42,12 @@ import TimeAndChance
 
     @Test func isDiscardedAndCountedAsEvicted() throws {
         let directory = try StoreDirectory()
-        let outbox = try filled(directory)
+        let outbox = try makeOutbox(in: directory)
         #expect(try outbox.carryOut(QuarantineRequest(.discard, [6])) == .done(count: 1, notKept: 0))
         #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 2, notKept: 0))
         let summary = try outbox.summary()
         #expect(summary.ledger == Ledger(accepted: 10, delivered: 7, evicted: 3))
-        #expect(summary.evictions[.discarded] == UpdateTally(count: 3, timesOfFix: range(from: 4, to: 10)))
+        #expect(summary.evictions[.discarded] == UpdateTally(count: 3, timesOfFix: timesOfFix(from: 4, to: 10)))
         #expect(summary.quarantined == UpdateTally())
         #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 0, notKept: 0))
     }
@@ -55,7 +55,7 @@ import TimeAndChance
     @Test(arguments: [QuarantineRequest.Action.requeue, .discard])
     func isUnchangedByAnUnknownNumber(action: QuarantineRequest.Action) throws {
         let directory = try StoreDirectory()
-        let outbox = try filled(directory)
+        let outbox = try makeOutbox(in: directory)
         let before = try outbox.summary()
         #expect(try outbox.carryOut(QuarantineRequest(action, [4, 5, 99])) == .unknown([5, 99]))
         #expect(try outbox.summary() == before)
@@ -69,7 +69,7 @@ import TimeAndChance
             try outbox.quarantine(try outbox.append(sample(second)), reason: "400")
         }
         #expect(try outbox.carryOut(QuarantineRequest(.requeue, [300])) == .done(count: 1, notKept: 0))
-        #expect(try outbox.summary().quarantined == UpdateTally(count: 299, timesOfFix: range(from: 1, to: 300)))
+        #expect(try outbox.summary().quarantined == UpdateTally(count: 299, timesOfFix: timesOfFix(from: 1, to: 300)))
         #expect(try outbox.carryOut(QuarantineRequest(.requeue, nil)) == .done(count: 255, notKept: 44))
         #expect(try outbox.ledger() == Ledger(accepted: 300, pending: 256, quarantined: 44))
         #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 44, notKept: 0))
@@ -78,7 +78,7 @@ import TimeAndChance
 
     @Test func isChangedByTheOwnerOnRequest() throws {
         let directory = try StoreDirectory()
-        let outbox = try filled(directory)
+        let outbox = try makeOutbox(in: directory)
         let requester = try OutboxRequester(path: directory.store)
         let first = try requester.submit(QuarantineRequest(.requeue, [4]))
         let second = try requester.submit(QuarantineRequest(.discard, [5]))
@@ -96,7 +96,7 @@ import TimeAndChance
 
     @Test func isUnchangedAfterARequestIsWithdrawn() throws {
         let directory = try StoreDirectory()
-        let outbox = try filled(directory)
+        let outbox = try makeOutbox(in: directory)
         let requester = try OutboxRequester(path: directory.store)
         #expect(try requester.withdraw(try requester.submit(QuarantineRequest(.discard, nil))) == nil)
         _ = try outbox.maintain()
@@ -111,7 +111,7 @@ import TimeAndChance
     /// once.
     @Test func isChangedAtTheNextStart() throws {
         let directory = try StoreDirectory()
-        var outbox: OutboxEngine? = try filled(directory)
+        var outbox: OutboxEngine? = try makeOutbox(in: directory)
         _ = try OutboxRequester(path: directory.store).submit(QuarantineRequest(.requeue, [4]))
         try outbox?.close()
         outbox = try directory.open()
@@ -123,7 +123,7 @@ import TimeAndChance
     /// Requests beyond the maximum are handled the next time, although nothing has changed since.
     @Test func isChangedInStepsByManyRequests() throws {
         let directory = try StoreDirectory()
-        let outbox = try filled(directory)
+        let outbox = try makeOutbox(in: directory)
         let requester = try OutboxRequester(path: directory.store)
         let numbers = try (1...20).map { _ in try requester.submit(QuarantineRequest(.requeue, [])) }
         for _ in 1...2 { _ = try outbox.maintain() }
@@ -132,7 +132,7 @@ import TimeAndChance
 
     @Test func isUnchangedByARequestOfANewerRelease() throws {
         let directory = try StoreDirectory()
-        let outbox = try filled(directory)
+        let outbox = try makeOutbox(in: directory)
         try directory.execute("INSERT INTO requests (id, action) VALUES (7, 'forget')")
         #expect(try !outbox.maintain())
         #expect(try OutboxRequester(path: directory.store).answer(to: 7) == .notUnderstood)
@@ -141,7 +141,7 @@ import TimeAndChance
 
     /// A repair finds old copies of rows in the log: of a discarded update, and of a requeued one.
     @Test(arguments: [true, false])
-    func doesNotComeBackFromOldCopies(treeIsSound: Bool) throws {
+    func isNotRestoredFromOldCopies(treeIsSound: Bool) throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(200)
         let outbox = try directory.open()
@@ -168,9 +168,9 @@ import TimeAndChance
         if treeIsSound { #expect(summary.ledger == Ledger(accepted: 200, pending: 197, evicted: 2, quarantined: 1)) }
     }
 
-    @Test func leavesARepairToTheService() throws {
+    @Test func toolLeavesARepairToTheService() throws {
         let directory = try StoreDirectory()
-        try filled(directory).close()
+        try makeOutbox(in: directory).close()
         try directory.write(Array("text".utf8), to: "outbox.sqlite")
         var settings = directory.configuration()
         settings.repairsDamage = false

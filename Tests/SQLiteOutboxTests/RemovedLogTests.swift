@@ -8,7 +8,7 @@ import Testing
 /// The log is removed while the outbox is in use, and SQLite keeps writing to the removed file.
 @Suite struct RemovedLog {
     private let directory: StoreDirectory
-    /// Whether each report was the beginning of the warning.
+    /// The reports of the warning: `true` for its beginning, `false` for its end.
     private let reports = Locked<[Bool]>([])
 
     init() throws { directory = try StoreDirectory() }
@@ -39,8 +39,8 @@ import Testing
         }
     }
 
-    /// Expects that a kill at this moment loses nothing.
-    private func expectSafe(_ accepted: Int64) throws {
+    /// Expects that a kill at this moment loses none of the `accepted` updates.
+    private func expectNoLossIfKilled(accepted: Int64) throws {
         // Each copy has its own path, because a process that is being spawned can hold the lock of a closed one.
         let copy = "killed-\(accepted)"
         try directory.copyStore(to: copy)
@@ -56,16 +56,16 @@ import Testing
         for second in 6...8 { _ = try outbox.append(sample(second)) }
         for _ in 1...3 { _ = try outbox.maintain() }
         #expect(reports.withLock { $0 } == [true, false])
-        try expectSafe(8)
+        try expectNoLossIfKilled(accepted: 8)
         _ = try outbox.append(sample(9))
-        try expectSafe(9)
+        try expectNoLossIfKilled(accepted: 9)
         try outbox.close()
         #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 9, pending: 9))
         #expect(directory.recoveries.isEmpty)
     }
 
     /// Only the removed log has the latest commits, so the store stays open until they are in the database.
-    @Test func isMovedWhenNoProgramReadsIt() throws {
+    @Test func isMovedIntoTheDatabaseOnceNoProgramReadsIt() throws {
         let outbox = try open()
         _ = try outbox.append(sample(1))
         let reader = try SQLiteConnection(path: directory.store, access: .readOnly)
@@ -81,7 +81,7 @@ import Testing
         try reader.execute("COMMIT")
         _ = try outbox.maintain()
         #expect(reports.withLock { $0 } == [true, false])
-        try expectSafe(4)
+        try expectNoLossIfKilled(accepted: 4)
         #expect(directory.recoveries.isEmpty)
     }
 }

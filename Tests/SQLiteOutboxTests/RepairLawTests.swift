@@ -29,15 +29,15 @@ private struct DrainingStore: Sendable {
     static let parked = Result { try DrainingStore(isDriving: false) }
     static let driving = Result { try DrainingStore(isDriving: true) }
 
-    /// Returns where the files contain copies of the row with `sequence`.
-    func places(of sequence: Int64) -> [(name: String, range: Range<Int>)] {
+    /// Returns the copies of the row with `sequence` in the files.
+    func copies(of sequence: Int64) -> [(name: String, range: Range<Int>)] {
         let stored = StoredUpdate(sequence: sequence, update: sample(Int(sequence)))
         let cell = UpdateRecord(stored).row.cell
         return files.flatMap { name, bytes in bytes.ranges(of: cell).map { (name, $0) } }
     }
 
     /// Flips a bit, opens the store, and delivers everything.
-    func judge(flipping bit: Int, of name: String) throws {
+    func expectSoundRepair(flipping bit: Int, of name: String) throws {
         let directory = try StoreDirectory()
         for (name, bytes) in files { try directory.write(bytes, to: name) }
         var bytes = files[name] ?? []
@@ -55,46 +55,46 @@ private struct DrainingStore: Sendable {
         let again = delivered.subtracting(pending)
         // A damaged last commit can't be distinguished from an interrupted one: its deliveries are repeated.
         let repeated = directory.recoveries.isEmpty ? 11 : directory.recoveries.reduce(0) { $0 + $1.repeated }
-        let words: Comment = "bit \(bit) of \(name): \(ledger), lost \(lost.sorted()), again \(again.sorted())"
-        #expect(ledger.balances && ledger.pending == 0, words)
-        #expect(Int64(lost.count) <= ledger.evicted + accepted - ledger.accepted, words)
-        #expect(Int64(again.count) <= repeated, words)
+        let comment: Comment = "bit \(bit) of \(name): \(ledger), lost \(lost.sorted()), again \(again.sorted())"
+        #expect(ledger.balances && ledger.pending == 0, comment)
+        #expect(Int64(lost.count) <= ledger.evicted + accepted - ledger.accepted, comment)
+        #expect(Int64(again.count) <= repeated, comment)
     }
 }
 
 /// The law of repairs: every accepted update is delivered, pending, quarantined, or counted as lost to damage; and
 /// every delivered update that is pending again is counted.
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct RepairLaw {
     /// The newest update is delivered and the previous one is pending. Every fifth bit of each copy of the pending row
     /// is flipped.
     @Test func holdsForFlippedBitsOfAPendingRow() throws {
         let store = try DrainingStore.parked.get()
-        try judge(299, of: store)
-        try judge(200, of: store)
+        try expectSoundRepairs(ofRow: 299, in: store)
+        try expectSoundRepairs(ofRow: 200, in: store)
     }
 
     @Test func holdsForFlippedBitsWhileTheVehicleDrives() throws {
         let store = try DrainingStore.driving.get()
-        try judge(299, of: store)
+        try expectSoundRepairs(ofRow: 299, in: store)
     }
 
     /// If the log ends before its last changes, the updates that these changes delivered must not become pending
     /// silently.
-    @Test func detectsALogThatLacksItsLastChanges() throws {
+    @Test func holdsForALogThatLacksItsLastChanges() throws {
         let store = try DrainingStore.parked.get()
         let log = try #require(store.files["outbox.sqlite-wal"])
         for frame in 0..<(log.count - 32) / 1048 {
-            try store.judge(flipping: (32 + frame * 1048 + 20) * 8, of: "outbox.sqlite-wal")
+            try store.expectSoundRepair(flipping: (32 + frame * 1048 + 20) * 8, of: "outbox.sqlite-wal")
         }
     }
 
-    private func judge(_ sequence: Int64, of store: DrainingStore) throws {
-        let places = store.places(of: sequence)
-        #expect(!places.isEmpty)
-        for place in places {
-            for bit in stride(from: place.range.lowerBound * 8, to: place.range.upperBound * 8, by: 5) {
-                try store.judge(flipping: bit, of: place.name)
+    private func expectSoundRepairs(ofRow sequence: Int64, in store: DrainingStore) throws {
+        let copies = store.copies(of: sequence)
+        #expect(!copies.isEmpty)
+        for copy in copies {
+            for bit in stride(from: copy.range.lowerBound * 8, to: copy.range.upperBound * 8, by: 5) {
+                try store.expectSoundRepair(flipping: bit, of: copy.name)
             }
         }
     }

@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 /// Damage that shows only while the service runs.
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct RunningDamage {
     @Test func isRepairedAndCounted() throws {
         let directory = try StoreDirectory()
@@ -26,7 +26,7 @@ struct RunningDamage {
         #expect(try OutboxReader(path: directory.store).summary().evictions[.damage].count == 1)
     }
 
-    @Test func keepsTheCountsInMemory() throws {
+    @Test func isRepairedWithTheCountsInMemory() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -39,48 +39,48 @@ struct RunningDamage {
     }
 
     /// The next update gets a new sequence, not that of a delivered update that the store has lost.
-    @Test func countsNoNewUpdateAsDelivered() throws {
-        let (directory, disk) = try directoryOnDisk()
+    @Test func doesNotMakeANewUpdateCountAsDelivered() throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...10 {
             _ = try outbox.append(sample(second))
             try outbox.deliverBatch(maximumPastLocations: 0)
         }
-        try loseFrames(1, of: directory, under: outbox, on: disk)
+        try zeroLastFrames(1, of: directory, under: outbox, on: disk)
         #expect(try outbox.append(sample(11)).sequence == 11)
         #expect(try outbox.pendingUpdates().map(\.sequence) == [11], "the last delivered update is known")
         #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 10, pending: 1))
         #expect(directory.recoveries.first?.cause == .earlierCopy(accepted: 9, known: 10))
     }
 
-    @Test func countsALostEndOfTheLog() throws {
-        let (directory, disk) = try directoryOnDisk()
+    @Test func isCountedIfTheEndOfTheLogIsLost() throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...20 { _ = try outbox.append(sample(second)) }
-        try loseFrames(5, of: directory, under: outbox, on: disk)
+        try zeroLastFrames(5, of: directory, under: outbox, on: disk)
         let ledger = try outbox.ledger()
-        let left = try outbox.pendingUpdates().map(\.sequence)
-        #expect(left.count < 20)
-        #expect(ledger == Ledger(accepted: 20, pending: Int64(left.count), evicted: 20 - Int64(left.count)))
+        let remaining = try outbox.pendingUpdates().map(\.sequence)
+        #expect(remaining.count < 20)
+        #expect(ledger == Ledger(accepted: 20, pending: Int64(remaining.count), evicted: 20 - Int64(remaining.count)))
         #expect(directory.recoveries.map(\.lost.upperBound) == [ledger.evicted])
     }
 
     /// An earlier store has the expected number of rows, but other rows: it isn't accepted as sound.
-    @Test func findsTheLastUpdateIfOnlyItsFrameIsBroken() throws {
-        let (directory, disk) = try directoryOnDisk()
+    @Test func doesNotHideTheLastUpdateIfOnlyItsFrameIsBroken() throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...10 {
             try outbox.deliverBatch(maximumPastLocations: 0)
             _ = try outbox.append(sample(second))
         }
-        try loseFrames(1, of: directory, under: outbox, on: disk, keepingPages: true)
+        try zeroLastFrames(1, of: directory, under: outbox, on: disk, keepingPages: true)
         #expect(try outbox.pendingUpdates().map(\.sequence) == [10])
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 9, pending: 1))
     }
 
     /// A store isn't replaced because of a single read error.
-    @Test func isReadTwice() throws {
-        let (directory, disk) = try directoryOnDisk()
+    @Test func isConfirmedByASecondRead() throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         try directory.buildBacklog(24_000)
         let outbox = try directory.open(on: disk)
         disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .read))
@@ -91,8 +91,8 @@ struct RunningDamage {
     }
 
     /// A commit that a full disk interrupted isn't accepted, even if the same process opens the store again.
-    @Test(arguments: 1...14) func acceptsNoUpdateOfAFailedCommit(write: Int) throws {
-        let (directory, disk) = try directoryOnDisk()
+    @Test(arguments: 1...14) func updatesOfAFailedCommitAreNotAccepted(write: Int) throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...60 { _ = try outbox.append(sample(second)) }
         disk.schedule(DiskFault(.error(DiskErrno.noSpace), at: write, of: .write))
@@ -109,8 +109,8 @@ struct RunningDamage {
 
     /// An append failed, but its commit is found on the disk when the store is opened again. If the caller appends the
     /// same updates again, they are accepted once.
-    @Test(arguments: [false, true]) func acceptsRepeatedUpdatesOnce(isDelivered: Bool) throws {
-        let (directory, disk) = try directoryOnDisk()
+    @Test(arguments: [false, true]) func repeatedUpdatesAreAcceptedOnce(isDelivered: Bool) throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
@@ -125,8 +125,8 @@ struct RunningDamage {
     }
 
     /// The store has as many unexpected rows as the failed append had updates, but they belong to other updates.
-    @Test func appendsMissingUpdatesAgain() throws {
-        let (directory, disk) = try directoryOnDisk()
+    @Test func missingUpdatesAreAppendedAgain() throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .write))
@@ -141,8 +141,8 @@ struct RunningDamage {
 
     /// A failed commit leaves pages in the log, including a later ledger. Its acknowledgements are in memory.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
-    func countsUpdatesOfAFailedAcknowledgementOnce(call: DiskCall, number: Int) throws {
-        let (directory, outbox, batch) = try failedAcknowledgement(call, number)
+    func updatesOfAFailedAcknowledgementAreCountedOnce(call: DiskCall, number: Int) throws {
+        let (directory, outbox, batch) = try failedAcknowledgement(at: call, number: number)
         if let batch {
             try directory.breakRow(60)
             #expect(try outbox.ledger() == Ledger(accepted: 200, delivered: 13, pending: 186, evicted: 1))
@@ -154,8 +154,8 @@ struct RunningDamage {
 
     /// Counters in memory don't survive a restart.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
-    func countsNoUpdateOfAFailedAcknowledgementAsLost(call: DiskCall, number: Int) throws {
-        let (directory, outbox, batch) = try failedAcknowledgement(call, number)
+    func updatesOfAFailedAcknowledgementAreNotCountedAsLost(call: DiskCall, number: Int) throws {
+        let (directory, outbox, batch) = try failedAcknowledgement(at: call, number: number)
         try directory.moveStore(owner: outbox)
         if batch != nil { try directory.breakRow(60) }
         let lost: Int64 = batch == nil ? 0 : 1
@@ -168,8 +168,8 @@ struct RunningDamage {
 
     /// Gaps that live deliveries leave aren't counted as losses.
     @Test(arguments: 1...8)
-    func countsNoDeliveredUpdateAsLost(write: Int) throws {
-        let (directory, disk) = try directoryOnDisk()
+    func deliveredUpdatesAreNotCountedAsLost(write: Int) throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         try directory.buildBacklog(200)
         let outbox = try directory.open(on: disk)
         for second in 201...230 {
@@ -187,9 +187,9 @@ struct RunningDamage {
     }
 
     /// The disk has another read error while the store is replaced.
-    @Test(arguments: FailingCalls.isLong ? Array(1...500) : Array(stride(from: 1, through: 300, by: 9)))
-    func isCountedTheSameDespiteAnotherReadError(number: Int) throws {
-        let (directory, disk) = try directoryOnDisk()
+    @Test(arguments: FailingCalls.isLongRun ? Array(1...500) : Array(stride(from: 1, through: 300, by: 9)))
+    func isCountedTheSameIfAReadFailsDuringTheRepair(number: Int) throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         try directory.buildBacklog(200)
         let first = try directory.open()
         for second in 201...230 {
@@ -206,8 +206,8 @@ struct RunningDamage {
     }
 
     /// An update that is acknowledged in memory, on a full disk, is counted as delivered whatever happens to its row.
-    @Test func countsADamagedRowOfADeliveredUpdateAsDelivered() throws {
-        let (directory, disk) = try directoryOnDisk()
+    @Test func damagedRowsOfDeliveredUpdatesCountAsDelivered() throws {
+        let (directory, disk) = try directoryOnLyingDisk()
         try directory.buildBacklog(200)
         let outbox = try directory.open(on: disk)
         disk.schedule(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
@@ -223,9 +223,9 @@ struct RunningDamage {
     /// Returns a store with 200 pending updates after an acknowledgement of 13 of them that failed at the given call.
     /// The batch is `nil` if the acknowledgement made fewer calls.
     private func failedAcknowledgement(
-        _ call: DiskCall, _ number: Int
+        at call: DiskCall, number: Int
     ) throws -> (StoreDirectory, OutboxEngine, UploadBatch?) {
-        let (directory, disk) = try directoryOnDisk()
+        let (directory, disk) = try directoryOnLyingDisk()
         try directory.buildBacklog(200)
         let outbox = try directory.open(on: disk)
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 12))
@@ -237,7 +237,7 @@ struct RunningDamage {
     }
 
     /// Updates that were delivered before they had a row don't hide a loss.
-    @Test func countsALossInAdditionToDeliveriesInMemory() throws {
+    @Test func isCountedInAdditionToDeliveriesInMemory() throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(200)
         var settings = directory.configuration()
@@ -254,7 +254,7 @@ struct RunningDamage {
     }
 
     /// A repair writes the whole store. If it doesn't help, it isn't repeated at each call.
-    @Test func isNotRepairedAgainAfterAFailedRepair() throws {
+    @Test func isNotRepairedAtEachCallAfterAFailedRepair() throws {
         let directory = try StoreDirectory()
         let now = Locked(Duration.zero)
         let repairs = Locked(0)
@@ -285,7 +285,7 @@ struct RunningDamage {
     }
 
     /// A program that opens and closes the store removes its log, unless the outbox holds its locks.
-    @Test func keepsItsLocks() throws {
+    @Test func reopenedStoreKeepsItsLocks() throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...3 { _ = try first.append(sample(second)) }
@@ -299,13 +299,14 @@ struct RunningDamage {
         #expect(try directory.isLocked("outbox.sqlite"))
     }
 
-    private func directoryOnDisk() throws -> (StoreDirectory, LyingDisk) {
+    private func directoryOnLyingDisk() throws -> (StoreDirectory, LyingDisk) {
         let directory = try StoreDirectory()
         return (directory, directory.lyingDisk(seed: 1))
     }
 
-    /// Makes an append fail, so that the outbox reopens the store, and breaks the last frames of the log.
-    private func loseFrames(
+    /// Makes an append fail, so that the outbox must reopen the store. Then overwrites the last `count` frames of the
+    /// log with zeros; with `keepingPages`, only their headers.
+    private func zeroLastFrames(
         _ count: Int, of directory: StoreDirectory, under outbox: OutboxEngine, on disk: LyingDisk,
         keepingPages: Bool = false
     ) throws {

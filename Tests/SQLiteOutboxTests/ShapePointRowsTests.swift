@@ -6,7 +6,7 @@ import Testing
 @testable import SQLiteOutbox
 
 @Suite struct ShapePointRows {
-    private static func shape(before second: Int, _ count: Int) -> [LocationUpdate] {
+    private static func shapePoints(before second: Int, count: Int) -> [LocationUpdate] {
         (0..<count).map { sample(second - count + $0) }
     }
 
@@ -24,7 +24,7 @@ import Testing
         }
         var answered: UploadBatch?
         for number in 1...20 {
-            _ = try outbox.append(sample(number * 60), with: Self.shape(before: number * 60, points))
+            _ = try outbox.append(sample(number * 60), with: Self.shapePoints(before: number * 60, count: points))
             let batch = try #require(try outbox.nextBatch(maximumPastLocations: 100))
             #expect(batch.past.count == points * (isLate && number > 1 ? 2 : 1) + (isLate && number > 1 ? 1 : 0))
             if isLate {
@@ -68,13 +68,13 @@ import Testing
     }
 
     /// If the disk fails at any call of an append, all of its updates are stored, or none.
-    @Test(arguments: 1...8) func surviveTogether(call: Int) throws {
+    @Test(arguments: 1...8) func areStoredTogetherOrNotAtAll(call: Int) throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: UInt64(call))
         let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: call, of: .write, lasts: true))
-        let stored = try? outbox.append(sample(60), with: Self.shape(before: 60, 5))
+        let stored = try? outbox.append(sample(60), with: Self.shapePoints(before: 60, count: 5))
         disk.heal()
         let ledger = try outbox.ledger()
         #expect(ledger == Ledger(accepted: stored == nil ? 10 : 16, pending: stored == nil ? 10 : 16))
@@ -87,26 +87,26 @@ import Testing
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try outbox.limitPages(to: 6)
         let error = #expect(throws: OutboxError.self) {
-            try outbox.append(sample(4000), with: Self.shape(before: 4000, 200))
+            try outbox.append(sample(4000), with: Self.shapePoints(before: 4000, count: 200))
         }
         #expect(error?.code == .full)
         #expect(try outbox.ledger() == Ledger(accepted: 10, pending: 10))
         #expect(try outbox.append(sample(4001)).sequence == 11)
     }
 
-    /// With economic durability shape points wait for the commit of the window, like their update.
-    @Test func waitForTheWindow() throws {
+    /// With economic durability, shape points wait for the commit of the window, like their update.
+    @Test func waitForTheCommitOfTheirWindow() throws {
         let directory = try StoreDirectory()
         var configuration = directory.configuration()
         configuration.durability = .economy
         let outbox = try OutboxEngine(configuration)
-        _ = try outbox.append(sample(60), with: Self.shape(before: 60, 3))
+        _ = try outbox.append(sample(60), with: Self.shapePoints(before: 60, count: 3))
         #expect(try outbox.ledger() == Ledger(accepted: 4, pending: 4))
         #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger())
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50, withBacklog: false))
         #expect(batch.past.count == 3)
         try outbox.acknowledge(batch)
-        _ = try outbox.append(sample(2000), with: Self.shape(before: 2000, 29))
+        _ = try outbox.append(sample(2000), with: Self.shapePoints(before: 2000, count: 29))
         #expect(
             try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 34, delivered: 4, pending: 30))
     }

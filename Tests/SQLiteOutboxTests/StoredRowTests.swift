@@ -119,19 +119,21 @@ import TimeAndChance
             #expect(read(quarantined.row).flatMap { QuarantinedUpdate($0) } == quarantined)
         }
         var chance = SplitMix64(seed: 1)
-        func any() -> Int64 {
+        func randomNumber() -> Int64 {
             Bool.random(using: &chance)
                 ? edges[Int.random(in: edges.indices, using: &chance)] : .random(in: 0...limit, using: &chance)
         }
         for _ in 0..<2000 {
-            var counters = OutboxCounters(lastSequence: any(), pending: any(), delivered: any(), revision: any())
-            counters.quarantined.count = any()
-            for reason in EvictionReason.allCases { counters.evictions[reason].count = any() }
-            for step in ThinningStep.allCases { counters.thinning.advance(step, to: any()) }
-            counters.newest = StoredUpdate(sequence: any(), update: sample(7))
-            counters.newestDelivered = StoredUpdate(sequence: max(1, any()), update: sample(8))
+            var counters = OutboxCounters(
+                lastSequence: randomNumber(), pending: randomNumber(), delivered: randomNumber(),
+                revision: randomNumber())
+            counters.quarantined.count = randomNumber()
+            for reason in EvictionReason.allCases { counters.evictions[reason].count = randomNumber() }
+            for step in ThinningStep.allCases { counters.thinning.advance(step, to: randomNumber()) }
+            counters.newest = StoredUpdate(sequence: randomNumber(), update: sample(7))
+            counters.newestDelivered = StoredUpdate(sequence: max(1, randomNumber()), update: sample(8))
             #expect(counters.isPlausible(upTo: limit))
-            let record = LedgerRecord(counters, oldestPending: any())
+            let record = LedgerRecord(counters, oldestPending: randomNumber())
             #expect(read(record.row).flatMap { LedgerRecord($0) } == record)
         }
     }

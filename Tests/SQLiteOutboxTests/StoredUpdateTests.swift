@@ -68,7 +68,7 @@ import TimeAndChance
         #expect(directory.recoveries.isEmpty)
     }
 
-    @Test func leaveNothingInMemoryWhenClosed() throws {
+    @Test func areAllWrittenWhenTheOutboxIsClosed() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         _ = try outbox.append(sample(1))

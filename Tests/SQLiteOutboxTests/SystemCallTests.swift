@@ -27,14 +27,14 @@ import WaypostTestSupport
         let calls = String(decoding: try real.read("trace.txt"), as: UTF8.self).split(separator: "\n")
             .compactMap { Self.call(in: $0, below: real.url.path) }
         // The lying disk replaces the file of the count in one call, which ends with a sync of the directory.
-        let seen = zip(calls, [""] + calls).filter { $0 != Self.ofCount && $1 != Self.ofCount }.map(\.0)
+        let seen = zip(calls, [""] + calls).filter { $0 != Self.callOnCountFile && $1 != Self.callOnCountFile }.map(\.0)
 
         let disk = lying.lyingDisk(seed: 1)
         let observed = Locked<[String]>([])
         disk.observer = { call, name in
             let isTraced = [.write, .truncate, .sync, .rename].contains(call) && Self.isCompared(name)
-            let words = "\(call.rawValue) \(name == lying.url.lastPathComponent ? "." : name)"
-            if isTraced { observed.withLock { $0.append(words) } }
+            let description = "\(call.rawValue) \(name == lying.url.lastPathComponent ? "." : name)"
+            if isTraced { observed.withLock { $0.append(description) } }
         }
         try writeUpdates(in: lying, on: disk)
         #expect(seen.count > 500)
@@ -50,7 +50,7 @@ import WaypostTestSupport
         }
     }
 
-    private static let ofCount = "of the count"
+    private static let callOnCountFile = "a call on the count file"
 
     /// SQLite's index of the log and the lock need not survive; the reserve and the count are made by other calls.
     private static func isCompared(_ name: String) -> Bool {
@@ -64,7 +64,7 @@ import WaypostTestSupport
         else { return nil }
         let calls = ["pwrite64": "write", "ftruncate": "truncate", "fsync": "sync", "fdatasync": "sync"]
         let name = match.output.2 == directory ? "." : FileSystem.name(of: String(match.output.2))
-        if name.hasPrefix("outbox.sqlite.count") { return ofCount }
+        if name.hasPrefix("outbox.sqlite.count") { return callOnCountFile }
         return isCompared(name) ? "\(calls[String(match.output.1)] ?? String(match.output.1)) \(name)" : nil
     }
 }

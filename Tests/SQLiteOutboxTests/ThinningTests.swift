@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct Thinning {
     /// Returns an update `second` seconds after the first, `east` and `north` metres from it.
     private static func update(_ second: Int, east: Double, north: Double, speed: Double?) -> LocationUpdate {
@@ -42,7 +42,7 @@ struct Thinning {
         }
     }
 
-    private static func waiting(_ range: Range<Int>, at east: Double, speed: Double?) -> [LocationUpdate] {
+    private static func stop(_ range: Range<Int>, at east: Double, speed: Double?) -> [LocationUpdate] {
         range.map { update($0 * 10, east: east, north: 0, speed: speed) }
     }
 
@@ -62,16 +62,16 @@ struct Thinning {
         Case("a turn", turn, kept: [0, 10, 19]),
         Case(
             "a wait without a reported speed: same place, another time",
-            straightDrive(0..<10) + waiting(10..<20, at: 450, speed: nil) + straightDrive(20..<30, from: 500),
+            straightDrive(0..<10) + stop(10..<20, at: 450, speed: nil) + straightDrive(20..<30, from: 500),
             kept: [0, 9, 19, 29]),
         Case(
             "a stop between two legs",
-            straightDrive(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
+            straightDrive(0..<10) { _ in 5 } + stop(10..<20, at: 450, speed: 0)
                 + straightDrive(20..<30, from: 500) { _ in 5 },
             kept: [0, 9, 10, 19, 20, 29]),
         Case(
             "a stop between two legs, all with shape points without a speed",
-            (straightDrive(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
+            (straightDrive(0..<10) { _ in 5 } + stop(10..<20, at: 450, speed: 0)
                 + straightDrive(20..<30, from: 500) { _ in 5 }).enumerated().map { index, update in
                     var update = update
                     if [3, 4, 13, 16, 17, 25].contains(index) { update.speedMetersPerSecond = nil }
@@ -118,7 +118,7 @@ struct Thinning {
             #expect(worst.meters <= step.tolerance, "seed \(seed)")
             #expect(worst.span <= TrackSimplification.maximumSpan, "seed \(seed)")
             #expect(kept == Set(kept).sorted(), "each once, in order")
-            #expect(Self.landmarks(drive).isSubset(of: kept), "seed \(seed)")
+            #expect(Self.landmarks(of: drive).isSubset(of: kept), "seed \(seed)")
         }
     }
 
@@ -148,7 +148,7 @@ struct Thinning {
     }
 
     /// Returns the ends, stops and extremes, computed independently of the code under test.
-    private static func landmarks(_ drive: [LocationUpdate]) -> Set<Int> {
+    private static func landmarks(of drive: [LocationUpdate]) -> Set<Int> {
         var found: Set<Int> = [0, drive.count - 1]
         var leg: [Int] = []
         func isStanding(_ index: Int) -> Bool { (drive[index].speedMetersPerSecond ?? 1) < 0.5 }
@@ -175,7 +175,7 @@ struct Thinning {
 
     /// Each step thins the result of the previous step, in blocks as in the outbox. The sum of the steps' errors stays
     /// within the bound of the last step.
-    @Test(arguments: [1, 2, 3] as [UInt64]) func accumulatesErrorsUpToTheStatedBound(seed: UInt64) {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func keepsTheSumOfErrorsWithinEachStepsBound(seed: UInt64) {
         let drive = Drives.town(updates: 5000, seed: seed, noise: 8)
         var left = drive
         for step in ThinningStep.allCases {

@@ -24,7 +24,7 @@ import Testing
         return bytes
     }
 
-    static let foreign = [
+    static let unrelatedFiles = [
         File("a log of NMEA sentences", "$GPGGA,101530.25,5330.1234,N,00958.1234,E,1,08,1.0,10.0,M,,M,,*00\r\n".utf8),
         File("a log of NMEA sentences", Array("$GNRMC,1".utf8) + [0xb5, 0x62, 0, 0]),
         File("a log of UBX messages", [0xb5, 0x62, 0x01, 0x07, 92, 0]), File("a gzip file", [0x1f, 0x8b, 8, 0, 0, 0]),
@@ -35,16 +35,16 @@ import Testing
         File("a database of another program", database(applicationID: Array("GPKG".utf8), pageSize: [0x10, 0x00])),
     ]
 
-    @Test(arguments: foreign) func areRejectedAndLeftUnchanged(file: File) throws {
+    @Test(arguments: unrelatedFiles) func areRejectedAndLeftUnchanged(file: File) throws {
         let directory = try StoreDirectory()
         try directory.write(file.bytes, to: "outbox.sqlite")
-        let refusal = OutboxError(.refused, path: directory.store, .unrelated("\(file.testDescription)"))
+        let expectedError = OutboxError(.refused, path: directory.store, .unrelated("\(file.testDescription)"))
         for _ in 1...2 {
             for error in [
                 #expect(throws: OutboxError.self) { try directory.open() },
                 #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) },
             ] {
-                #expect(error == refusal)
+                #expect(error == expectedError)
             }
         }
         #expect(directory.recoveries.isEmpty)
@@ -52,7 +52,7 @@ import Testing
         #expect(try directory.read("outbox.sqlite") == file.bytes)
     }
 
-    static let damaged = [
+    static let damagedFiles = [
         File("an empty file", []), File("an outbox's first byte", "S".utf8),
         File("an outbox's first bytes", "SQLite form".utf8),
         File("a header without its end", database(applicationID: [0, 0, 0, 0]).prefix(90)),
@@ -62,7 +62,7 @@ import Testing
             "a flipped bit of the first word", [0x52] + database(applicationID: [0x57, 0x61, 0x79, 0x70]).dropFirst()),
     ]
 
-    @Test(arguments: damaged) func areDistinguishedFromDamage(file: File) throws {
+    @Test(arguments: damagedFiles) func areDistinguishedFromDamage(file: File) throws {
         #expect(UnrelatedFile.kind(beginningWith: Array(file.bytes.prefix(UnrelatedFile.headerCount))) == nil)
         let directory = try StoreDirectory()
         try directory.write(file.bytes, to: "outbox.sqlite")

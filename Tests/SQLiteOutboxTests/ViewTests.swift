@@ -44,7 +44,7 @@ import Testing
             ])
     }
 
-    /// Row 0 has the counts from the last removal of a row. Later updates are counted from the rows.
+    /// Row 0 has the counts as of the last removal of a row; updates accepted later are counted from the rows.
     @Test func showTheCurrentLedger() throws {
         let outbox = try OutboxEngine(directory.configuration(maximumBytes: 64 * 1024))
         #expect(try rows(of: "ledger") == [["0", "0", "0", "0", "0"]])

@@ -24,7 +24,7 @@ import Testing
         ("{\"a\":}", "line 1, column 6: a value is missing here; write text in double quotes"),
         ("{\"a\": van-7}", "line 1, column 7: a value is missing here; write text in double quotes"),
         ("{\"a\": True}", "line 1, column 7: a value is missing here; write text in double quotes"),
-        // Brackets and ends.
+        // Brackets, and the end of the text.
         ("{\"a\":[1}", "line 1, column 8: \"]\" is missing for the bracket on line 1"),
         ("{\n\"a\":{\"b\":1]}", "line 2, column 11: \"}\" is missing for the bracket on line 2"),
         ("{\"a\"", "line 1, column 5: \"}\" is missing for the bracket on line 1"),
@@ -64,23 +64,23 @@ import Testing
         ("-", "line 1, column 2: a digit is missing in this number"),
         ("[1e999]", "line 1, column 2: a number that is too large: 1e999"),
     ])
-    func givePlaceAndRemedy(text: String, words: String) {
+    func statePlaceAndRemedy(text: String, message: String) {
         let error = #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: Array(text.utf8)) }
-        #expect(error?.description == words)
+        #expect(error?.description == message)
     }
 
     @Test(arguments: [
         ([0x7B, 0x0A, 0x22, 0xFC, 0x22] as [UInt8], "line 2, column 2: the text is not UTF-8; save it as UTF-8"),
         ([0xFF, 0xFE, 0x7B, 0, 0x7D, 0], "line 1, column 1: the text is not UTF-8; save it as UTF-8"),
     ])
-    func nameTheEncoding(bytes: [UInt8], words: String) {
+    func reportTextThatIsNotUTF8(bytes: [UInt8], message: String) {
         let error = #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: bytes) }
-        #expect(error?.description == words)
+        #expect(error?.description == message)
     }
 
     /// Each prefix of a document, followed by each common error, yields an error message that shows no value of the
     /// document.
-    @Test func omitValues() {
+    @Test func showNoValues() {
         let text = Array("{\"a\": [\"hush\", 1.5e3, {\"b\": \"hush\\n\"}], \"c\": null, \"d\": -0.5}".utf8)
         for end in text.indices {
             for mistake in [

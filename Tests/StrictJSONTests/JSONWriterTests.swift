@@ -46,7 +46,7 @@ import Testing
         "{}", "[]", "7", #"{"name":1,"numbers":[]}"#, #"{"numbers":null}"#, #"{"numbers":[true]}"#,
         #"{"numbers":{"0":1}}"#,
     ])
-    func keepTheShape(text: String) throws {
+    func decodingRejectsOtherShapes(text: String) throws {
         let value = try JSONValue(parsing: Array(text.utf8))
         #expect(throws: (any Error).self) { try value.decoded(as: Report.Part.self) }
     }

@@ -47,21 +47,21 @@ package final class LineFlow: Sendable {
     /// Waits until `condition` holds for the lines so far. Returns false if the flow or the test ends first.
     package func wait(until condition: ([Line]) -> Bool) async -> Bool {
         while true {
-            let (news, alarm) = AsyncStream.makeStream(of: Never.self)
-            let (lines, hasEnded) = store.watch(alarm)
+            let (changes, alarm) = AsyncStream.makeStream(of: Never.self)
+            let (lines, hasEnded) = store.watch(finishing: alarm)
             if condition(lines) { return true }
             if hasEnded || Task.isCancelled { return false }
-            for await _ in news {}
+            for await _ in changes {}
         }
     }
 
-    /// Waits for the given number of lines that contain `words`, and returns the last of them; `nil` if the flow ends
+    /// Waits for the given number of lines that contain `text`, and returns the last of them; `nil` if the flow ends
     /// first.
     @discardableResult
-    package func line(saying words: String, times: Int = 1) async -> Line? {
+    package func line(saying text: String, times: Int = 1) async -> Line? {
         var found: Line?
         _ = await wait { lines in
-            let hits = lines.filter { $0.text.contains(words) }
+            let hits = lines.filter { $0.text.contains(text) }
             if hits.count >= times { found = hits[times - 1] }
             return found != nil
         }
@@ -76,7 +76,7 @@ private final class LineStore: Sendable {
     private struct State {
         var lines: [LineFlow.Line] = []
         /// The start of a line whose end has not arrived.
-        var rest: [UInt8] = []
+        var partialLine: [UInt8] = []
         var hasEnded = false
         var waiters: [AsyncStream<Never>.Continuation] = []
     }
@@ -86,7 +86,7 @@ private final class LineStore: Sendable {
     var lines: [LineFlow.Line] { state.withLock { $0.lines } }
 
     /// Returns the lines so far. Finishes `alarm` at the next change.
-    func watch(_ alarm: AsyncStream<Never>.Continuation) -> (lines: [LineFlow.Line], hasEnded: Bool) {
+    func watch(finishing alarm: AsyncStream<Never>.Continuation) -> (lines: [LineFlow.Line], hasEnded: Bool) {
         state.withLock { state in
             state.waiters.append(alarm)
             return (state.lines, state.hasEnded)
@@ -96,23 +96,24 @@ private final class LineStore: Sendable {
     func add(_ bytes: ArraySlice<UInt8>, endsLine: Bool) {
         let now = ContinuousClock.now
         change { state in
-            state.rest += bytes
-            if endsLine { state.rest.append(UInt8(ascii: "\n")) }
-            let parts = state.rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            state.partialLine += bytes
+            if endsLine { state.partialLine.append(UInt8(ascii: "\n")) }
+            let parts = state.partialLine.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             for part in parts.dropLast() {
                 state.lines.append(LineFlow.Line(text: String(decoding: part, as: UTF8.self), arrivedAt: now))
             }
-            state.rest = Array(parts.last ?? [])
+            state.partialLine = Array(parts.last ?? [])
         }
     }
 
     func end() {
         let now = ContinuousClock.now
         change { state in
-            if !state.rest.isEmpty {
-                state.lines.append(LineFlow.Line(text: String(decoding: state.rest, as: UTF8.self), arrivedAt: now))
+            if !state.partialLine.isEmpty {
+                state.lines.append(
+                    LineFlow.Line(text: String(decoding: state.partialLine, as: UTF8.self), arrivedAt: now))
             }
-            (state.rest, state.hasEnded) = ([], true)
+            (state.partialLine, state.hasEnded) = ([], true)
         }
     }
 

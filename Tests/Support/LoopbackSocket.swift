@@ -18,26 +18,26 @@ package final class LoopbackSocket: Sendable {
     }
 
     private init(boundAs kind: Kind, port: Int) throws(SystemError) {
-        let descriptor = try Self.make(kind)
+        let descriptor = try Self.makeSocket(kind)
         if kind == .stream {
             var reuse: CInt = 1  // allows the same port right after it was closed
             try valueOrSystemError("setsockopt") {
                 unsafe setsockopt(descriptor.raw, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<CInt>.size))
             }
         }
-        try unsafe Self.call("bind", bind, descriptor.raw, port)
+        try unsafe Self.call("bind", bind, on: descriptor.raw, port: port)
         self.port = try Self.port(of: descriptor.raw)
         self.descriptor = descriptor
     }
 
     /// Connects to `port` on 127.0.0.1.
     package init(_ kind: Kind, connectedTo port: Int) throws(SystemError) {
-        descriptor = try Self.make(kind)
-        try unsafe Self.call("connect", connect, descriptor.raw, port)
+        descriptor = try Self.makeSocket(kind)
+        try unsafe Self.call("connect", connect, on: descriptor.raw, port: port)
         self.port = try Self.port(of: descriptor.raw)
     }
 
-    private init(_ connection: CInt) throws(SystemError) {
+    private init(accepted connection: CInt) throws(SystemError) {
         descriptor = OwnedDescriptor(owning: connection)
         port = try Self.port(of: connection)
     }
@@ -50,7 +50,7 @@ package final class LoopbackSocket: Sendable {
 
     /// Accepts the next connection to this server.
     package func accept() throws(SystemError) -> LoopbackSocket {
-        try LoopbackSocket(try valueOrSystemError("accept") { Glibc.accept(descriptor.raw, nil, nil) })
+        try LoopbackSocket(accepted: try valueOrSystemError("accept") { Glibc.accept(descriptor.raw, nil, nil) })
     }
 
     /// Sends everything, or one datagram.
@@ -73,7 +73,7 @@ package final class LoopbackSocket: Sendable {
         return String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    private static func make(_ kind: Kind) throws(SystemError) -> OwnedDescriptor {
+    private static func makeSocket(_ kind: Kind) throws(SystemError) -> OwnedDescriptor {
         let type = kind == .stream ? SOCK_STREAM.rawValue : SOCK_DGRAM.rawValue
         let descriptor = OwnedDescriptor(
             owning: try valueOrSystemError("socket") { socket(AF_INET, CInt(type | SOCK_CLOEXEC.rawValue), 0) })
@@ -89,7 +89,7 @@ package final class LoopbackSocket: Sendable {
 
     /// Makes a socket call with an address of 127.0.0.1.
     @unsafe private static func call(
-        _ name: String, _ function: (CInt, UnsafePointer<sockaddr>?, socklen_t) -> CInt, _ raw: CInt, _ port: Int
+        _ name: String, _ function: (CInt, UnsafePointer<sockaddr>?, socklen_t) -> CInt, on descriptor: CInt, port: Int
     ) throws(SystemError) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -98,18 +98,18 @@ package final class LoopbackSocket: Sendable {
         try unsafe withUnsafePointer(to: &address) { pointer throws(SystemError) in
             try unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic throws(SystemError) in
                 _ = try valueOrSystemError(name) {
-                    unsafe function(raw, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
+                    unsafe function(descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
                 }
             }
         }
     }
 
-    private static func port(of raw: CInt) throws(SystemError) -> Int {
+    private static func port(of descriptor: CInt) throws(SystemError) -> Int {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         try unsafe withUnsafeMutablePointer(to: &address) { pointer throws(SystemError) in
             try unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic throws(SystemError) in
-                _ = try valueOrSystemError("getsockname") { unsafe getsockname(raw, generic, &length) }
+                _ = try valueOrSystemError("getsockname") { unsafe getsockname(descriptor, generic, &length) }
             }
         }
         return Int(UInt16(bigEndian: address.sin_port))

@@ -19,10 +19,12 @@ package final class NginxServer: Sendable {
     private let program: RunningProgram
 
     /// The certificate of the authority that signed all certificates.
-    package var caFile: String { TestCertificates.authority(in: directory) }
+    package var caFile: String { TestCertificates.caFile(in: directory) }
 
     /// A client's certificate and its key, signed by the same authority.
-    package var clientCertificate: (certificate: String, key: String) { TestCertificates.client(in: directory) }
+    package var clientCertificate: (certificate: String, key: String) {
+        TestCertificates.clientCredentials(in: directory)
+    }
 
     package static let isAvailable =
         FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
@@ -93,14 +95,16 @@ package final class NginxServer: Sendable {
 package enum TestCertificates {
     package static let areAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
-    package static func authority(in directory: TemporaryDirectory) -> String { directory.path("ca.pem") }
+    /// Returns the path of the certificate of the authority.
+    package static func caFile(in directory: TemporaryDirectory) -> String { directory.path("ca.pem") }
 
-    /// Returns the certificate for `localhost`, with its key.
-    package static func server(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
+    /// Returns the paths of the certificate for `localhost` and its key.
+    package static func serverCredentials(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
         (directory.path("good.pem"), directory.path("good.key"))
     }
 
-    package static func client(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
+    /// Returns the paths of a client's certificate and its key.
+    package static func clientCredentials(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
         (directory.path("client.pem"), directory.path("client.key"))
     }
 

@@ -25,11 +25,11 @@ package final class SourceObserver {
         return event
     }
 
-    /// Waits for a state whose text contains `words`; `nil` if the source ends first.
+    /// Waits for a state whose description contains `text`; `nil` if the source ends first.
     @discardableResult
-    package func state(saying words: String) async -> ReceiverState? {
+    package func state(saying text: String) async -> ReceiverState? {
         while let event = await next() {
-            if case .state(let state) = event, "\(state)".contains(words) { return state }
+            if case .state(let state) = event, "\(state)".contains(text) { return state }
         }
         return nil
     }

@@ -29,23 +29,23 @@ package final class ProxyServer: Sendable {
     package var log: LineFlow { programs[0].output }
 
     /// The certificate of the authority that signed the certificate for `localhost` of a proxy with TLS.
-    package var caFile: String { TestCertificates.authority(in: directory) }
+    package var caFile: String { TestCertificates.caFile(in: directory) }
 
     /// Starts the proxy. tinyproxy rejects host names that match `forbidding`, a basic regular expression.
     package init(_ kind: Kind, port: Int? = nil, forbidding: String? = nil) async throws {
         reservations = try (0..<2).map { _ in try LoopbackSocket.reservation() }
-        let inner = kind == .https ? reservations[1].port : port ?? reservations[0].port
+        let innerPort = kind == .https ? reservations[1].port : port ?? reservations[0].port
         self.port = port ?? reservations[0].port
         directory = try TemporaryDirectory()
         guard kind != .socks5h else {
             let program = try RunningProgram([
-                "/usr/bin/microsocks", "-i", "127.0.0.1", "-p", "\(inner)", "-u", Self.user, "-P", Self.password,
+                "/usr/bin/microsocks", "-i", "127.0.0.1", "-p", "\(innerPort)", "-u", Self.user, "-P", Self.password,
             ])
             programs = [program]
-            await yieldTurns { (try? LoopbackSocket(.stream, connectedTo: inner)) != nil }
+            await yieldTurns { (try? LoopbackSocket(.stream, connectedTo: innerPort)) != nil }
             return
         }
-        var configuration = "Port \(inner)\nListen 127.0.0.1\nBasicAuth \(Self.user) \(Self.password)\n"
+        var configuration = "Port \(innerPort)\nListen 127.0.0.1\nBasicAuth \(Self.user) \(Self.password)\n"
         if let forbidding {
             try directory.write((forbidding + "\n").utf8, to: "forbidden")
             configuration += "Filter \"\(directory.path("forbidden"))\"\n"
@@ -60,16 +60,16 @@ package final class ProxyServer: Sendable {
             return
         }
         try await TestCertificates.make(in: directory)
-        let server = TestCertificates.server(in: directory)
-        let front = try RunningProgram([
+        let server = TestCertificates.serverCredentials(in: directory)
+        let socat = try RunningProgram([
             "/usr/bin/socat", "-d", "-d",
             "OPENSSL-LISTEN:\(self.port),bind=127.0.0.1,reuseaddr,fork,verify=0,cert=\(server.certificate),key=\(server.key)",
-            "TCP:127.0.0.1:\(inner)",
+            "TCP:127.0.0.1:\(innerPort)",
         ])
-        guard await front.errors.line(saying: "listening on") != nil else {
-            throw SystemError(call: "start socat, which says \(front.errors.text),", number: ECONNREFUSED)
+        guard await socat.errors.line(saying: "listening on") != nil else {
+            throw SystemError(call: "start socat, which says \(socat.errors.text),", number: ECONNREFUSED)
         }
-        programs = [program, front]
+        programs = [program, socat]
     }
 
     /// Ends the proxy; connections to its port are refused from now on.

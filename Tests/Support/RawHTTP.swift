@@ -7,7 +7,7 @@ package final class RawServer: Sendable {
     private let socket: ListeningSocket
     private let stop: EventDescriptor
     private let ended: EventDescriptor
-    /// An element for the first bytes of each request.
+    /// A stream with one element for each request, sent when its first bytes arrive.
     package let requests: AsyncStream<Void>
 
     /// Creates a server that writes `parts`, waits `pause` before each, and then keeps the connection open until the
@@ -26,7 +26,9 @@ package final class RawServer: Sendable {
         self.requests = requests
         startThread(named: "raw-server") {
             while case .ready = (try? poll(socket.raw, within: nil, unless: stop)) ?? .stopped {
-                if let connection = try? socket.accept() { Self.serve(connection, parts, pause, stop, announcer) }
+                if let connection = try? socket.accept() {
+                    Self.serve(connection, parts: parts, pause: pause, stop: stop, announcer: announcer)
+                }
             }
             ended.signal()
         }
@@ -41,8 +43,8 @@ package final class RawServer: Sendable {
     package var authority: String { socket.address.description }
 
     private static func serve(
-        _ connection: borrowing OwnedDescriptor, _ parts: [[UInt8]], _ pause: Duration, _ stop: EventDescriptor,
-        _ announcer: AsyncStream<Void>.Continuation
+        _ connection: borrowing OwnedDescriptor, parts: [[UInt8]], pause: Duration, stop: EventDescriptor,
+        announcer: AsyncStream<Void>.Continuation
     ) {
         guard case .ready = try? poll(connection.raw, within: nil, unless: stop) else { return }
         var request = [UInt8](repeating: 0, count: 65_536)
@@ -86,22 +88,23 @@ package struct RawExchange: Sendable {
         await send(["GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
     }
 
-    /// Connects, sends the pieces, and reads until there is `enough`, the peer ends, or nothing arrives for 100
-    /// seconds.
+    /// Connects, sends the pieces, and reads until the received bytes are enough, the peer ends, or nothing arrives for
+    /// 100 seconds.
     package static func send(
-        _ pieces: [String], to address: LocalAddress, enough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false },
+        _ pieces: [String], to address: LocalAddress,
+        until isEnough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false },
         endsSending: Bool = false
     ) async -> RawExchange {
         await withCheckedContinuation { continuation in
             startThread(named: "raw-exchange") {
                 continuation.resume(
-                    returning: exchange(pieces, with: address, until: enough, endsSending: endsSending))
+                    returning: exchange(pieces, with: address, until: isEnough, endsSending: endsSending))
             }
         }
     }
 
     private static func exchange(
-        _ pieces: [String], with address: LocalAddress, until enough: ([UInt8]) -> Bool, endsSending: Bool
+        _ pieces: [String], with address: LocalAddress, until isEnough: ([UInt8]) -> Bool, endsSending: Bool
     ) -> RawExchange {
         guard let socket = try? connectedSocket(to: address) else {
             return RawExchange(received: [], ending: .notConnected)
@@ -115,7 +118,7 @@ package struct RawExchange: Sendable {
         if endsSending { shutdown(socket.raw, CInt(SHUT_WR)) }
         var received: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
-        while !enough(received) {
+        while !isEnough(received) {
             let count = unsafe recv(socket.raw, &chunk, chunk.count, 0)
             if count == 0 { return RawExchange(received: received, ending: .closed) }
             if count < 0 {

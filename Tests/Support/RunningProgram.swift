@@ -122,11 +122,11 @@ package final class RunningProgram: Sendable {
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
 
-        var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        var argumentStrings = unsafe arguments.map { unsafe strdup($0) } + [nil]
         var settings = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { unsafe (words + settings).forEach { unsafe free($0) } }
+        defer { unsafe (argumentStrings + settings).forEach { unsafe free($0) } }
         var processID: pid_t = 0
-        let code = unsafe posix_spawnp(&processID, arguments[0], &actions, &attributes, &words, &settings)
+        let code = unsafe posix_spawnp(&processID, arguments[0], &actions, &attributes, &argumentStrings, &settings)
         guard code == 0 else { throw SystemError(call: "start \(arguments[0])", number: code) }
         return processID
     }

@@ -10,5 +10,5 @@ package enum Sanitizer {
     package static let isActive = name != nil
 
     /// Whether this build has the thread sanitizer, which finds nothing in code on a single thread.
-    package static let isOfThreads = name == "thread"
+    package static let isThreadSanitizer = name == "thread"
 }

@@ -9,12 +9,12 @@ package import VehicleAuthorization
 /// A provider that answers with a closure and records its calls.
 package final class ScriptedAuthorization: VehicleAuthorization {
     package typealias Answer =
-        @Sendable (AuthorizationContext, _ asked: Int) async throws(AuthorizationError) -> AuthorizationToken
+        @Sendable (AuthorizationContext, _ number: Int) async throws(AuthorizationError) -> AuthorizationToken
 
     private struct Log {
         var asked: [AuthorizationContext] = []
         var running: [AuthorizationContext: Int] = [:]
-        var mostAtOnce = 0
+        var maximumConcurrentCalls = 0
         var discarded: [AuthorizationToken] = []
         var networkReturns = 0
     }
@@ -24,8 +24,8 @@ package final class ScriptedAuthorization: VehicleAuthorization {
 
     /// Creates a provider that returns `token-1`, `token-2` ..., a new token for each call.
     package convenience init() {
-        self.init { (_, asked) throws(AuthorizationError) in
-            AuthorizationToken(value: "token-\(asked)", lifetime: .seconds(3600))
+        self.init { (_, number) throws(AuthorizationError) in
+            AuthorizationToken(value: "token-\(number)", lifetime: .seconds(3600))
         }
     }
 
@@ -34,7 +34,7 @@ package final class ScriptedAuthorization: VehicleAuthorization {
 
     package var asked: [AuthorizationContext] { log.withLock { $0.asked } }
     /// The maximum number of concurrent calls for one context.
-    package var mostAtOnce: Int { log.withLock { $0.mostAtOnce } }
+    package var maximumConcurrentCalls: Int { log.withLock { $0.maximumConcurrentCalls } }
     package var discarded: [AuthorizationToken] { log.withLock { $0.discarded } }
     /// The number of calls to `networkReturned`.
     package var networkReturns: Int { log.withLock { $0.networkReturns } }
@@ -43,7 +43,7 @@ package final class ScriptedAuthorization: VehicleAuthorization {
         let number = log.withLock { log in
             log.asked.append(context)
             log.running[context, default: 0] += 1
-            log.mostAtOnce = max(log.mostAtOnce, log.running[context, default: 0])
+            log.maximumConcurrentCalls = max(log.maximumConcurrentCalls, log.running[context, default: 0])
             return log.asked.count
         }
         defer { log.withLock { $0.running[context, default: 0] -= 1 } }

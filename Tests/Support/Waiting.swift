@@ -9,7 +9,7 @@ package final class Gate: Sendable {
 
     private let state = Locked(State())
     private let announcer: AsyncStream<Void>.Continuation
-    /// An element for each task that arrives at the gate.
+    /// A stream with one element for each task that arrives at the gate.
     package let arrivals: AsyncStream<Void>
 
     package init() { (arrivals, announcer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096)) }

@@ -3,7 +3,7 @@ import TimeAndChance
 
 @Suite struct SeededDraws {
     /// The first numbers of the published generator for the seed 0.
-    @Test func followTheGenerator() {
+    @Test func followThePublishedGenerator() {
         var chance = SplitMix64(seed: 0)
         #expect(
             (0..<3).map { _ in chance.next() } == [

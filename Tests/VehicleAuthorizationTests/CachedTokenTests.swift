@@ -91,7 +91,7 @@ import WaypostTestSupport
         _ = await only.result
         gate.open()
         #expect(try await cached.token(for: van7).lifetime == .seconds(3600))
-        #expect(provider.mostAtOnce == 1)
+        #expect(provider.maximumConcurrentCalls == 1)
     }
 
     /// A provider that hangs and ignores its cancellation.

@@ -19,7 +19,7 @@ import WaypostTestSupport
         let binary = arguments.first ?? ProcessInfo.processInfo.environment["WAYPOST"] ?? "build/waypost"
         let workplace = try Workplace(binary: binary)
         do {
-            try await measure(workplace, pending: arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000)
+            try await measure(in: workplace, pending: arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000)
         } catch {
             StandardError.writeNow(
                 Array("AgentBenchmark: \(error); all files are kept in \(workplace.directory.path)\n".utf8))
@@ -28,7 +28,7 @@ import WaypostTestSupport
         try workplace.remove()
     }
 
-    private static func measure(_ workplace: Workplace, pending: Int) async throws {
+    private static func measure(in workplace: Workplace, pending: Int) async throws {
         let answer = ServedResponse(
             status: 200, contentType: "application/json", StandInFleetEngine.vehicleAnswer)
         let engine = try StandInFleetEngine { _, _ in answer }
@@ -38,13 +38,13 @@ import WaypostTestSupport
             group.addTask { await engine.service.run() }
             group.addTask { await simulator.run() }
             let tokenURL = simulator.tokenURL(for: .onDemandTrips)
-            try InstalledSize.measure(workplace)
-            try await TimeToReady.measure(workplace, tokenURL: tokenURL, engine: engine)
-            try await EpochToRequest.measure(workplace, tokenURL: tokenURL, engine: engine)
-            try await UnderWay.measure(workplace, tokenURL: tokenURL, endpoint: endpoint)
-            try await LargeBacklog.measure(workplace, tokenURL: tokenURL, endpoint: endpoint, pending: pending)
+            try InstalledSize.measure(in: workplace)
+            try await TimeToReady.measure(in: workplace, tokenURL: tokenURL, engine: engine)
+            try await EpochToRequest.measure(in: workplace, tokenURL: tokenURL, engine: engine)
+            try await UnderWay.measure(in: workplace, tokenURL: tokenURL, endpoint: endpoint)
+            try await LargeBacklog.measure(in: workplace, tokenURL: tokenURL, endpoint: endpoint, pending: pending)
             try await BytesPerUpdate.measure(
-                workplace, token: RealSizedToken.make(with: simulator), endpoint: endpoint)
+                in: workplace, token: RealSizedToken.make(with: simulator), endpoint: endpoint)
             group.cancelAll()
         }
     }

@@ -9,7 +9,7 @@ final class BareLine: Sendable {
     /// The number of bytes read, and the time of the last read.
     private struct Received {
         var bytes = 0
-        var at = ContinuousClock.now
+        var arrivedAt = ContinuousClock.now
     }
 
     private let terminal: PseudoTerminal
@@ -19,9 +19,9 @@ final class BareLine: Sendable {
         let terminal = try PseudoTerminal()
         self.terminal = terminal
         let line = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY)
-        try EpochFeed.makeRaw(line.raw, terminal.path)
+        try EpochFeed.setRawMode(of: line.raw, device: terminal.path)
         let received = received
-        startThread(named: "bare-line") { Self.read(line, received) }
+        startThread(named: "bare-line") { Self.read(from: line, recordingIn: received) }
     }
 
     /// Returns the time from before `epoch` is written until all of it is read.
@@ -31,19 +31,19 @@ final class BareLine: Sendable {
         try terminal.send(epoch)
         for _ in 0..<5000 {
             let received = received.withLock { $0 }
-            if received.bytes >= expected { return sent.duration(to: received.at) }
+            if received.bytes >= expected { return sent.duration(to: received.arrivedAt) }
             try await Task.sleep(for: .milliseconds(1))
         }
         throw BenchmarkError("an epoch did not arrive at \(terminal.path) within 5 s")
     }
 
-    private static func read(_ line: borrowing OwnedDescriptor, _ received: Locked<Received>) {
+    private static func read(from line: borrowing OwnedDescriptor, recordingIn received: Locked<Received>) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             var span = buffer.mutableSpan
             guard let count = try? line.read(into: &span), count > 0 else { return }
             let now = ContinuousClock.now
-            received.withLock { $0 = Received(bytes: $0.bytes + count, at: now) }
+            received.withLock { $0 = Received(bytes: $0.bytes + count, arrivedAt: now) }
         }
     }
 }

@@ -28,7 +28,7 @@ struct BareRequest: ~Copyable {
         let before = engine.arrivals.count
         let sent = ContinuousClock.now
         try connection.writeAll(Array(Self.request.utf8).span)
-        let arrival = try await engine.arrival(after: before)
+        let arrival = try await engine.arrivalTime(ofRequestAfter: before)
         var answer = [UInt8](repeating: 0, count: 4096)
         var span = answer.mutableSpan
         guard try connection.read(into: &span) > 0 else { throw BenchmarkError("the server closed the connection") }

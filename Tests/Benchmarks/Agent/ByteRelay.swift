@@ -4,37 +4,38 @@ import LinuxPlatform
 /// A relay for TCP connections, one at a time, that counts their payload, including TLS.
 final class ByteRelay: Sendable {
     /// The bytes since the start of the relay.
-    struct Count: Sendable {
+    struct ByteCounts: Sendable {
         var fromClient = 0
         var fromServer = 0
     }
 
     let port: UInt16
-    private let counted: Locked<Count>
+    private let lockedCounts: Locked<ByteCounts>
 
     /// Starts to relay connections to `server`, until the end of the process.
     init(to server: LocalAddress) throws {
         let listener = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
         guard case .loopback(_, let port) = listener.address else { throw BenchmarkError("there is no free port") }
         self.port = port
-        let counted = Locked(Count())
-        self.counted = counted
+        let lockedCounts = Locked(ByteCounts())
+        self.lockedCounts = lockedCounts
         startThread(named: "byte-relay") {
-            while Self.wait([listener.raw]) != nil {
+            while Self.waitUntilReadable([listener.raw]) != nil {
                 guard let client = try? listener.accept(), let server = try? connectedSocket(to: server) else {
                     continue
                 }
-                Self.relay(client, server, counted)
+                Self.relay(between: client, and: server, countingIn: lockedCounts)
             }
         }
     }
 
-    var count: Count { counted.withLock { $0 } }
+    var byteCounts: ByteCounts { lockedCounts.withLock { $0 } }
 
     private static func relay(
-        _ client: borrowing OwnedDescriptor, _ server: borrowing OwnedDescriptor, _ counted: Locked<Count>
+        between client: borrowing OwnedDescriptor, and server: borrowing OwnedDescriptor,
+        countingIn lockedCounts: Locked<ByteCounts>
     ) {
-        while let readable = wait([client.raw, server.raw]) {
+        while let readable = waitUntilReadable([client.raw, server.raw]) {
             for isFromClient in [true, false] where readable[isFromClient ? 0 : 1] {
                 var buffer = [UInt8](repeating: 0, count: 64 * 1024)
                 let (source, target) = isFromClient ? (client.raw, server.raw) : (server.raw, client.raw)
@@ -42,7 +43,7 @@ final class ByteRelay: Sendable {
                 guard count > 0 else { return }
                 // The bytes are counted before they are sent, so that the count includes every answer that the client
                 // has seen.
-                counted.withLock {
+                lockedCounts.withLock {
                     if isFromClient { $0.fromClient += count } else { $0.fromServer += count }
                 }
                 // The bytes fit into a socket's buffer; a short write would be an error of the measurement.
@@ -53,7 +54,7 @@ final class ByteRelay: Sendable {
 
     /// Waits until one of `descriptors` can be read. Returns for each whether it can be read; `nil` if
     /// waiting fails.
-    private static func wait(_ descriptors: [CInt]) -> [Bool]? {
+    private static func waitUntilReadable(_ descriptors: [CInt]) -> [Bool]? {
         var watched = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while unsafe poll(&watched, nfds_t(watched.count), -1) < 0 { guard errno == EINTR else { return nil } }
         return watched.map { $0.revents != 0 }

@@ -8,20 +8,21 @@ import WaypostTestSupport
 /// Measures the bytes of an update on a metered line: TCP payload on an open connection, including TLS and HTTP/2.
 enum BytesPerUpdate {
     private static let updates = 100
-    /// The number of requests until the repeated headers are in the server's table.
+    /// The number of requests before the measurement, after which the server's header table has the repeated headers.
     private static let warmUp = 10
 
-    static func measure(_ workplace: Workplace, token: String, endpoint: Endpoint) async throws {
-        guard let front = endpoint.front, let caFile = endpoint.caFile else {
+    static func measure(in workplace: Workplace, token: String, endpoint: Endpoint) async throws {
+        guard let nginx = endpoint.nginx, let caFile = endpoint.caFile else {
             return try BenchmarkCase(
                 "agent.bytes-sent-per-update", unit: "B", skipped: "nginx or openssl not installed"
             )
             .print()
         }
-        let relay = try ByteRelay(to: .loopback(host: "127.0.0.1", port: front.port))
+        let relay = try ByteRelay(to: .loopback(host: "127.0.0.1", port: nginx.port))
         let address = try HTTPURL("https://localhost:\(relay.port)")
-        let agent = try await throughTransport(address, token, caFile, relay)
-        let bare = try await throughCommand(address, token, caFile, relay, workplace)
+        let agent = try await bytesThroughTransport(to: address, token: token, caFile: caFile, relay: relay)
+        let bare = try await bytesThroughCommand(
+            to: address, token: token, caFile: caFile, relay: relay, in: workplace)
         try BenchmarkCase("agent.bytes-sent-per-update", agent.sent, "B").keeping(.atMost(1100))
             .against("the curl command, same request", limit: bare?.sent)
             .addingFigure("received", value: agent.received).addingFigure(
@@ -30,18 +31,18 @@ enum BytesPerUpdate {
             .addingFigure("bodyBytes", value: Double(update(0).body.count)).print()
     }
 
-    private static func throughTransport(
-        _ endpoint: HTTPURL, _ token: String, _ caFile: String, _ relay: ByteRelay
+    private static func bytesThroughTransport(
+        to endpoint: HTTPURL, token: String, caFile: String, relay: ByteRelay
     ) async throws -> (sent: Double, received: Double) {
         let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/0.1.0", caFile: caFile))
-        var before = relay.count
+        var before = relay.byteCounts
         for number in 0..<warmUp + updates {
-            if number == warmUp { before = relay.count }
+            if number == warmUp { before = relay.byteCounts }
             let request = try update(number).request(to: endpoint, token: token, limits: HTTPLimits())
             let response = try await transport.send(request)
             guard response.status == 200 else { throw BenchmarkError("nginx returned status \(response.status)") }
         }
-        let after = relay.count
+        let after = relay.byteCounts
         return (
             Double(after.fromClient - before.fromClient) / Double(updates),
             Double(after.fromServer - before.fromServer) / Double(updates)
@@ -49,12 +50,12 @@ enum BytesPerUpdate {
     }
 
     /// Returns the difference between a long and a short run, which doesn't include the handshake.
-    private static func throughCommand(
-        _ endpoint: HTTPURL, _ token: String, _ caFile: String, _ relay: ByteRelay, _ workplace: Workplace
+    private static func bytesThroughCommand(
+        to endpoint: HTTPURL, token: String, caFile: String, relay: ByteRelay, in workplace: Workplace
     ) async throws -> (sent: Double, received: Double)? {
         let update = try update(0)
         let address = try update.vehicle.url(below: endpoint, query: "updateMask=" + update.updateMask)
-        var counts = [relay.count]
+        var counts = [relay.byteCounts]
         for count in [warmUp, warmUp + updates] {
             let isSent = try await CurlCommand.send(
                 update.body,
@@ -63,7 +64,7 @@ enum BytesPerUpdate {
                 ],
                 to: "\(address)", count: count, caFile: caFile, in: workplace)
             guard isSent else { return nil }
-            counts.append(relay.count)
+            counts.append(relay.byteCounts)
         }
         let (short, long) = (counts[1], counts[2])
         return (

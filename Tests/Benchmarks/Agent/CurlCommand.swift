@@ -3,9 +3,9 @@ import WaypostTestSupport
 
 /// The curl command, as the reference for libcurl alone.
 enum CurlCommand {
-    /// Returns curl's resident memory in MiB while it waits for an answer over TLS, with the same authorities as the
-    /// service; `nil` if curl or nginx isn't installed.
-    static func resident(_ endpoint: Endpoint) async throws -> Double? {
+    /// Returns curl's resident memory in MiB while it waits for an answer over TLS, with the same certificate
+    /// authorities as the service; `nil` if curl or nginx isn't installed.
+    static func residentMemory(whileWaitingFor endpoint: Endpoint) async throws -> Double? {
         // The answer from this path takes longer than any case.
         let address = endpoint.address + "/slow"
         guard let caFile = endpoint.caFile,

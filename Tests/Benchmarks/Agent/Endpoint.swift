@@ -5,30 +5,30 @@ import WaypostTestSupport
 struct Endpoint {
     let address: String
     /// nginx with TLS and HTTP/2; `nil` if it isn't installed.
-    let front: NginxServer?
+    let nginx: NginxServer?
     /// A file with nginx's and the system's certificate authorities, as large as a real one; `nil` without nginx.
     let caFile: String?
 
     init(_ engine: StandInFleetEngine, in workplace: Workplace) async throws {
         guard NginxServer.isAvailable else {
-            (address, front, caFile) = ("http://\(engine.address)", nil, nil)
+            (address, nginx, caFile) = ("http://\(engine.address)", nil, nil)
             return
         }
-        let front = try await NginxServer(answer: StandInFleetEngine.vehicleAnswer)
+        let nginx = try await NginxServer(answer: StandInFleetEngine.vehicleAnswer)
         let file = workplace.path("authorities.pem")
         let system = (try? Data(contentsOf: URL(filePath: "/etc/ssl/certs/ca-certificates.crt"))) ?? Data()
-        try (Data(contentsOf: URL(filePath: front.caFile)) + system).write(to: URL(filePath: file))
-        (address, self.front, caFile) = ("https://localhost:\(front.port)", front, file)
+        try (Data(contentsOf: URL(filePath: nginx.caFile)) + system).write(to: URL(filePath: file))
+        (address, self.nginx, caFile) = ("https://localhost:\(nginx.port)", nginx, file)
     }
 }
 
 extension StandInFleetEngine {
-    /// The answer to a vehicle's update: the vehicle.
+    /// Fleet Engine's answer to an update, which is the vehicle as JSON.
     static let vehicleAnswer =
         #"{"name":"providers/\#(Workplace.provider)/vehicles/\#(Workplace.vehicle)","vehicleState":"ONLINE"}"#
 
     /// Waits for the request that follows the first `count` requests, and returns its time.
-    func arrival(after count: Int) async throws -> ContinuousClock.Instant {
+    func arrivalTime(ofRequestAfter count: Int) async throws -> ContinuousClock.Instant {
         let deadline = ContinuousClock.now.advanced(by: .seconds(5))
         while ContinuousClock.now < deadline {
             let arrivals = arrivals

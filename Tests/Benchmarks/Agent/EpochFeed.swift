@@ -23,16 +23,16 @@ struct EpochFeed {
     }
 
     /// Sets the line to raw mode (no echo, and every byte unchanged) for a reader that doesn't do so.
-    func makeRaw() throws {
+    func setRawMode() throws {
         let line = try OwnedDescriptor(opening: device, O_RDWR | O_NOCTTY)
-        try Self.makeRaw(line.raw, device)
+        try Self.setRawMode(of: line.raw, device: device)
     }
 
-    static func makeRaw(_ raw: CInt, _ device: String) throws {
+    static func setRawMode(of descriptor: CInt, device: String) throws {
         var settings = termios()
-        try valueOrSystemError("settings of \(device)") { unsafe tcgetattr(raw, &settings) }
+        try valueOrSystemError("settings of \(device)") { unsafe tcgetattr(descriptor, &settings) }
         unsafe cfmakeraw(&settings)
-        try valueOrSystemError("configure \(device)") { unsafe tcsetattr(raw, TCSANOW, &settings) }
+        try valueOrSystemError("configure \(device)") { unsafe tcsetattr(descriptor, TCSANOW, &settings) }
     }
 
     /// Waits until a program has opened the terminal, and 100 ms longer, because setting up the line flushes it.

@@ -8,13 +8,14 @@ import WaypostTestSupport
 /// and a request on an open connection to the same server.
 enum EpochToRequest {
     private static let updates = 1020
-    /// The number of epochs until the receiver's last sentence is learned and the connection is open.
+    /// The number of epochs before the measurement, in which the receiver's last sentence is learned and the
+    /// connection is opened.
     private static let warmUp = 20
     private static let pause = Duration.milliseconds(10)
 
     /// Measures the service and the references in turn, so that other load on disk and processor affects all of them
     /// alike.
-    static func measure(_ workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
+    static func measure(in workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
         var feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "latency", device: feed.device, endpoint: "http://\(engine.address)", tokenURL: tokenURL,
@@ -27,7 +28,7 @@ enum EpochToRequest {
         var (agent, lines, commits, requests) = (Samples(), Samples(), Samples(), Samples())
         for number in 0..<updates {
             let epoch = try feed.epoch(after: 5)
-            let latency = try await latency(of: epoch, feed, engine)
+            let latency = try await latency(of: epoch, from: feed, to: engine)
             try await Task.sleep(for: pause)
             let bareLine = try await line.latency(of: epoch)
             try await Task.sleep(for: pause)
@@ -42,21 +43,21 @@ enum EpochToRequest {
             requests.append(bareRequest)
         }
         await service.program.terminate()
-        try report(agent, lines, commits, requests)
+        try report(agent: agent, lines: lines, commits: commits, requests: requests)
     }
 
     /// Returns the time from before `epoch` is written to the line until the server has its request.
     private static func latency(
-        of epoch: [UInt8], _ feed: EpochFeed, _ engine: StandInFleetEngine
+        of epoch: [UInt8], from feed: EpochFeed, to engine: StandInFleetEngine
     ) async throws -> Duration {
         let before = engine.arrivals.count
         let sent = ContinuousClock.now
         try feed.send(epoch)
-        return sent.duration(to: try await engine.arrival(after: before))
+        return sent.duration(to: try await engine.arrivalTime(ofRequestAfter: before))
     }
 
     private static func report(
-        _ agent: Samples, _ lines: Samples, _ commits: Samples, _ requests: Samples
+        agent: Samples, lines: Samples, commits: Samples, requests: Samples
     ) throws {
         let bare = lines + commits + requests
         for (name, share) in [("p50", 0.5), ("p99", 0.99)] {

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 /// Measures a service that delivers a backlog of a million updates.
 enum LargeBacklog {
-    static func measure(_ workplace: Workplace, tokenURL: String, endpoint: Endpoint, pending: Int) async throws {
+    static func measure(in workplace: Workplace, tokenURL: String, endpoint: Endpoint, pending: Int) async throws {
         var feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "backlog", device: feed.device, endpoint: endpoint.address, tokenURL: tokenURL,
@@ -38,7 +38,7 @@ enum LargeBacklog {
         let ofFiles = try ProcessFigures.memory("RssFile", of: processID)
         let ledger = try await service.stop(settings, in: workplace)
         guard ledger.accepted > pending, ledger.delivered > 0 else {
-            throw BenchmarkError("\(ledger.delivered) of \(pending) pending updates were delivered: \(service.log)")
+            throw BenchmarkError("\(ledger.delivered) of \(pending) pending updates were delivered: \(service.logTail)")
         }
         try BenchmarkCase("agent.resident-with-backlog", peak, "MiB").keeping(.atMost(28))
             .addingFigure("anonymous", value: anonymous).addingFigure("ofFiles", value: ofFiles).addingFigure(

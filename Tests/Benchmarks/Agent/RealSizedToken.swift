@@ -9,19 +9,19 @@ import StrictJSON
 /// A vehicle's token as large as a real backend's: with a signature by the simulator, a key identifier of 40 digits,
 /// and a service account of ordinary length. It is never verified.
 enum RealSizedToken {
-    private static let account = "fleet-engine-driver@my-cloud-project.iam.gserviceaccount.com"
+    private static let serviceAccount = "fleet-engine-driver@my-cloud-project.iam.gserviceaccount.com"
 
     static func make(with simulator: FleetEngineSimulator) async throws -> String {
         let keyID = String((0..<40).map { _ in "0123456789abcdef".randomElement() ?? "0" })
         let header = "{\"alg\":\"RS256\",\"kid\":\"\(keyID)\",\"typ\":\"JWT\"}"
         let claims =
-            "{\"iss\":\"\(account)\",\"sub\":\"\(account)\",\"aud\":\"https://fleetengine.googleapis.com/\","
+            "{\"iss\":\"\(serviceAccount)\",\"sub\":\"\(serviceAccount)\",\"aud\":\"https://fleetengine.googleapis.com/\","
             + "\"iat\":1790000000,\"exp\":1790003600,\"authorization\":{\"vehicleid\":\"\(Workplace.vehicle)\"}}"
-        let signature = try await token(of: simulator).split(separator: ".").last ?? ""
-        return "\(encoded(header)).\(encoded(claims)).\(signature)"
+        let signature = try await fetchToken(from: simulator).split(separator: ".").last ?? ""
+        return "\(base64URL(header)).\(base64URL(claims)).\(signature)"
     }
 
-    private static func token(of simulator: FleetEngineSimulator) async throws -> String {
+    private static func fetchToken(from simulator: FleetEngineSimulator) async throws -> String {
         let address = simulator.tokenURL(for: .onDemandTrips)
             .replacing("{vehicleId}", with: Workplace.vehicle)
         let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/benchmark"))
@@ -32,7 +32,7 @@ enum RealSizedToken {
         return token
     }
 
-    private static func encoded(_ text: String) -> String {
+    private static func base64URL(_ text: String) -> String {
         Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
             .replacing("=", with: "")
     }

@@ -28,16 +28,18 @@ struct RunningService {
         manager = try NotifySocket(at: "@waypost-benchmark-\(getpid())-\(UInt32.random(in: 0...(.max)))")
         program = try RunningProgram(
             [workplace.binary, "run", "--config", configuration], environment: ["NOTIFY_SOCKET": manager.path])
-        guard let ready = await Self.readiness(manager, within: .seconds(20)) else {
+        guard let ready = await Self.readyMessage(from: manager, within: .seconds(20)) else {
             throw BenchmarkError("the service was not ready within 20 s: \(program.errors.text.suffix(500))")
         }
         timeToReady = program.startedAt.duration(to: ready.arrivedAt)
     }
 
     /// The end of the service's log.
-    var log: Substring { program.errors.text.suffix(500) }
+    var logTail: Substring { program.errors.text.suffix(500) }
 
-    private static func readiness(_ manager: NotifySocket, within timeout: Duration) async -> LineFlow.Line? {
+    private static func readyMessage(
+        from manager: NotifySocket, within timeout: Duration
+    ) async -> LineFlow.Line? {
         await withTaskGroup { group in
             group.addTask { await manager.messages.line(saying: "READY=1") }
             group.addTask {

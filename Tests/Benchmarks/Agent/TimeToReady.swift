@@ -3,7 +3,7 @@ import WaypostTestSupport
 
 /// Measures the time from the start of the process to `READY=1`. The reference is a program that does nothing.
 enum TimeToReady {
-    static func measure(_ workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
+    static func measure(in workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
         let feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "start", device: feed.device, endpoint: "http://\(engine.address)", tokenURL: tokenURL)

@@ -7,7 +7,7 @@ enum UnderWay {
     private static let updates = 300
     private static let secondsAtOneHertz = 30
 
-    static func measure(_ workplace: Workplace, tokenURL: String, endpoint: Endpoint) async throws {
+    static func measure(in workplace: Workplace, tokenURL: String, endpoint: Endpoint) async throws {
         var feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "under-way", device: feed.device, endpoint: endpoint.address, tokenURL: tokenURL,
@@ -18,18 +18,20 @@ enum UnderWay {
             try feed.send(feed.epoch(after: 10))
             try await Task.sleep(for: .milliseconds(10))
         }
-        try await processorTime(of: service, &feed)
-        try await resident(service, endpoint)
+        try await measureProcessorTime(of: service, sendingFrom: &feed)
+        try await measureResidentMemory(of: service, curlEndpoint: endpoint)
         let ledger = try await service.stop(settings, in: workplace)
         guard ledger.delivered > updates * 3 / 4 else {
-            throw BenchmarkError("only \(ledger.delivered) of \(updates) updates were delivered: \(service.log)")
+            throw BenchmarkError("only \(ledger.delivered) of \(updates) updates were delivered: \(service.logTail)")
         }
     }
 
     /// Sends epochs in real time, to the service and to `cat` as the reference.
-    private static func processorTime(of service: RunningService, _ feed: inout EpochFeed) async throws {
+    private static func measureProcessorTime(
+        of service: RunningService, sendingFrom feed: inout EpochFeed
+    ) async throws {
         let copy = try EpochFeed()
-        try copy.makeRaw()
+        try copy.setRawMode()
         let reader = try RunningProgram(["/bin/sh", "-c", "exec cat \"$0\" >/dev/null", copy.device])
         try await copy.waitForReader()
         let agentBefore = try ProcessFigures.processorTime(of: service.program.processID)
@@ -49,9 +51,9 @@ enum UnderWay {
             .against("cat reading the same line", limit: bare / passed * 100).print()
     }
 
-    private static func resident(_ service: RunningService, _ endpoint: Endpoint) async throws {
+    private static func measureResidentMemory(of service: RunningService, curlEndpoint: Endpoint) async throws {
         let processID = service.program.processID
-        let curl = try await CurlCommand.resident(endpoint)
+        let curl = try await CurlCommand.residentMemory(whileWaitingFor: curlEndpoint)
         try BenchmarkCase("agent.resident", ProcessFigures.memory("VmRSS", of: processID), "MiB").keeping(.atMost(22))
             .against("curl waiting for an answer over TLS", limit: curl)
             .addingFigure("anonymous", value: ProcessFigures.memory("RssAnon", of: processID))

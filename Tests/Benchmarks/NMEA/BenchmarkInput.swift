@@ -16,8 +16,11 @@ struct BenchmarkInput {
 
     /// Returns all recorded logs in `WAYPOST_RECORDED_LOGS` or next to the checkout; `nil` if there aren't any.
     static func recordedMix(megabytes: Int) -> BenchmarkInput? {
-        let beside = URL(filePath: #filePath).appending(path: "../../../../../shared/data/nmea").standardizedFileURL
-        let directory = ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) } ?? beside
+        let nextToCheckout = URL(filePath: #filePath).appending(path: "../../../../../shared/data/nmea")
+            .standardizedFileURL
+        let directory =
+            ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) }
+            ?? nextToCheckout
         let logs = directory.appending(path: "gpsd")
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: logs.path) else { return nil }
         var bytes: [UInt8] = []
@@ -36,9 +39,9 @@ struct BenchmarkInput {
         self.bytes = all
     }
 
-    /// Returns the megabytes per second of processor time of one pass of `body`. The result of `body` is used, so that
-    /// the pass isn't optimised away.
-    func rate(_ body: (Span<UInt8>) -> Int) -> Double {
+    /// Returns the throughput of one pass of `body`, in megabytes per second of processor time. The result of `body` is
+    /// used, so that the pass isn't optimised away.
+    func throughput(of body: (Span<UInt8>) -> Int) -> Double {
         let start = cbyteloop_seconds()
         let result = body(bytes.span)
         let seconds = cbyteloop_seconds() - start

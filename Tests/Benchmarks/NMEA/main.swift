@@ -15,13 +15,13 @@ for input in cases {
     var csv = Measurement("nmea.csv.\(input.name)", against: "decoding alone", atLeast: 0.25)
     var parse = Measurement("nmea.beside-minmea.\(input.name)", against: "minmea over the same lines", atLeast: 1)
     for _ in 0..<runs {
-        let reference = input.rate { bytes in
+        let reference = input.throughput { bytes in
             unsafe bytes.withUnsafeBufferPointer { buffer in
                 guard let base = buffer.baseAddress else { return 0 }
                 return unsafe cbyteloop_scan(base, buffer.count).sentences
             }
         }
-        let decoded = input.rate { bytes in
+        let decoded = input.throughput { bytes in
             var decoder = NMEADecoder()
             var fixes = 0
             let before = cbyteloop_allocations()
@@ -32,7 +32,7 @@ for input in cases {
             decode.mallocsPerMillionSentences = Double(allocations) * 1e6 / Double(sentences)
             return fixes
         }
-        let written = input.rate { bytes in
+        let written = input.throughput { bytes in
             var decoder = NMEADecoder()
             var rows: [UInt8] = []
             rows.reserveCapacity(1 << 20)
@@ -53,7 +53,7 @@ for input in cases {
         guard let minmea = unsafe minmea else { continue }
         parse.megabytesPerSecond.append(decoded)
         parse.referenceMegabytesPerSecond.append(
-            input.rate { bytes in
+            input.throughput { bytes in
                 unsafe bytes.withUnsafeBufferPointer { buffer in
                     guard let base = buffer.baseAddress else { return 0 }
                     return unsafe minmea(base, buffer.count)

@@ -9,10 +9,10 @@ import CSQLite
     /// The bytes per update that were passed to `write`, and the bytes that were scheduled for the device.
     typealias Bytes = (written: Double, scheduled: Double)
 
-    let insert: Bytes
-    let insertAndDelete: Bytes
+    let insertBytes: Bytes
+    let insertAndDeleteBytes: Bytes
     /// The times until an insert is durable.
-    let insertion: Samples
+    let insertTimes: Samples
 
     /// A payload of 33 bytes, as long as a stored update.
     private static let payload = "x'\(String(repeating: "5a", count: 33))'"
@@ -23,24 +23,25 @@ import CSQLite
         guard code == SQLITE_OK, let database = unsafe opened else { throw Failure(code: code) }
         defer { unsafe sqlite3_close(database) }
         try unsafe execute(
-            database,
             "PRAGMA page_size = \(pageSize); PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                + "CREATE TABLE updates (id INTEGER PRIMARY KEY, body BLOB);")
-        var insertion = Samples()
+                + "CREATE TABLE updates (id INTEGER PRIMARY KEY, body BLOB);",
+            in: database)
+        var insertTimes = Samples()
         let before = try DiskUse.now()
         for row in 1...rows {
             let start = ContinuousClock.now
-            try unsafe execute(database, "INSERT INTO updates VALUES (\(row), \(payload))")
-            insertion.append(start.duration(to: ContinuousClock.now))
+            try unsafe execute("INSERT INTO updates VALUES (\(row), \(payload))", in: database)
+            insertTimes.append(start.duration(to: ContinuousClock.now))
         }
         let inserted = try DiskUse.now().since(before)
-        for row in 1...rows { try unsafe execute(database, "DELETE FROM updates WHERE id = \(row)") }
+        for row in 1...rows { try unsafe execute("DELETE FROM updates WHERE id = \(row)", in: database) }
         let deleted = try DiskUse.now().since(before)
         return Self(
-            insert: inserted.divided(by: rows), insertAndDelete: deleted.divided(by: rows), insertion: insertion)
+            insertBytes: inserted.divided(by: rows), insertAndDeleteBytes: deleted.divided(by: rows),
+            insertTimes: insertTimes)
     }
 
-    private static func execute(_ database: OpaquePointer, _ sql: String) throws {
+    private static func execute(_ sql: String, in database: OpaquePointer) throws {
         let code = unsafe sqlite3_exec(database, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw Failure(code: code) }
     }

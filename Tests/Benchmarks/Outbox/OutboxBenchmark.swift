@@ -30,16 +30,16 @@ import WaypostTestSupport
         let bare = try [1024, 4096].map { size in
             try BareInsert.run(path: directory.appending(path: "bare-\(size)").path, pageSize: size, rows: updates)
         }
-        try await live(directory, updates: updates, bare)
-        try await economy(directory, updates: updates)
-        try await offline(directory, updates: updates, bare)
-        try await thinning(directory)
-        try await backlog(directory, pending: pending)
+        try await measureLive(in: directory, updates: updates, bare: bare)
+        try await measureEconomy(in: directory, updates: updates)
+        try await measureOffline(in: directory, updates: updates, bare: bare)
+        try await measureThinning(in: directory)
+        try await measureBacklog(in: directory, pending: pending)
     }
 
     /// Measures one append and one acknowledgement per update, as for a moving vehicle.
-    private static func live(_ directory: URL, updates: Int, _ bare: [BareInsert]) async throws {
-        let outbox = try await SQLiteOutbox.open(configuration(directory, "live.sqlite"))
+    private static func measureLive(in directory: URL, updates: Int, bare: [BareInsert]) async throws {
+        let outbox = try await SQLiteOutbox.open(configuration(named: "live.sqlite", in: directory))
         var append = Samples()
         let before = try DiskUse.now()
         for second in 0..<updates {
@@ -53,21 +53,21 @@ import WaypostTestSupport
         try await outbox.close()
         let used = try DiskUse.now().since(before)
         try BenchmarkCase("outbox.live.bytes", Double(used.written) / Double(updates), "B").keeping(.atMost(1100))
-            .against("bare SQLite, insert and delete, pages of 1 KiB", limit: bare[0].insertAndDelete.written)
-            .addingFigure("bareWithPagesOf4KiB", value: bare[1].insertAndDelete.written)
+            .against("bare SQLite, insert and delete, pages of 1 KiB", limit: bare[0].insertAndDeleteBytes.written)
+            .addingFigure("bareWithPagesOf4KiB", value: bare[1].insertAndDeleteBytes.written)
             .addingFigure("forTheDevice", value: Double(used.scheduled) / Double(updates)).addingFigure(
                 "updates", value: Double(updates)
             ).print()
         try BenchmarkCase("outbox.append.p50", append.median, "ms")
-            .against("bare SQLite, one insert, pages of 1 KiB", limit: bare[0].insertion.median).print()
+            .against("bare SQLite, one insert, pages of 1 KiB", limit: bare[0].insertTimes.median).print()
         try BenchmarkCase("outbox.append.p99", append.percentile(0.99), "ms")
-            .against("bare SQLite, one insert, pages of 1 KiB", limit: bare[0].insertion.percentile(0.99)).print()
+            .against("bare SQLite, one insert, pages of 1 KiB", limit: bare[0].insertTimes.percentile(0.99)).print()
     }
 
     /// Measures one append and one acknowledgement per update with economic durability and six updates per window,
     /// which is one update every 10 s.
-    private static func economy(_ directory: URL, updates: Int) async throws {
-        var settings = configuration(directory, "economy.sqlite")
+    private static func measureEconomy(in directory: URL, updates: Int) async throws {
+        var settings = configuration(named: "economy.sqlite", in: directory)
         settings.durability = .economy
         let uptime = Locked(Duration.zero)
         settings.uptime = { uptime.withLock { $0 } }
@@ -89,19 +89,19 @@ import WaypostTestSupport
     }
 
     /// Measures appends that thin pending updates near the limit, and appends far from the limit as the reference.
-    private static func thinning(_ directory: URL) async throws {
+    private static func measureThinning(in directory: URL) async throws {
         let pending = 100_000
         typealias Outcome = (all: Samples, thinning: Samples, thinned: Int64, used: DiskUse)
         func measureAppends(cap: Int64, name: String) async throws -> Outcome {
-            var settings = configuration(directory, name)
-            try await fill(settings, count: pending, turning)
+            var settings = configuration(named: name, in: directory)
+            try await fill(settings, count: pending, with: turningUpdate)
             settings.maximumBytes = cap
             let outbox = try await SQLiteOutbox.open(settings)
             let before = try DiskUse.now()
             var (all, thinning, thinned) = (Samples(), Samples(), Int64(0))
             for index in 0..<300 {
                 let start = ContinuousClock.now
-                try await outbox.append(turning(pending + index), with: [], overrulingEarlier: false)
+                try await outbox.append(turningUpdate(pending + index), with: [], overrulingEarlier: false)
                 let took = start.duration(to: ContinuousClock.now)
                 all.append(took)
                 let count = try await outbox.summary().evictions[.thinned].count
@@ -112,7 +112,7 @@ import WaypostTestSupport
             return (all, thinning, thinned, try DiskUse.now().since(before))
         }
         let far = try await measureAppends(cap: 1_000_000_000, name: "far.sqlite")
-        let near = try await measureAppends(cap: 3 << 20, name: "near.sqlite")  // the outbox has 4.5 MB
+        let near = try await measureAppends(cap: 3 << 20, name: "near.sqlite")  // less than its 4.5 MB
         guard near.thinned > 0 else { preconditionFailure("nothing was thinned") }
         try BenchmarkCase("outbox.append-while-thinning.p50", near.thinning.median, "ms")
             .against("the same far from the cap", limit: far.all.median).addingFigure(
@@ -125,7 +125,7 @@ import WaypostTestSupport
     }
 
     /// Returns an update of a drive through town, with a turn every 40 updates.
-    private static func turning(_ index: Int) -> LocationUpdate {
+    private static func turningUpdate(_ index: Int) -> LocationUpdate {
         var update = update(index)
         let corner = index / 40
         let east = corner / 2 * 40 + (corner % 2 == 0 ? index % 40 : 40)
@@ -136,29 +136,29 @@ import WaypostTestSupport
     }
 
     /// Measures appends without deliveries.
-    private static func offline(_ directory: URL, updates: Int, _ bare: [BareInsert]) async throws {
-        let outbox = try await SQLiteOutbox.open(configuration(directory, "offline.sqlite"))
+    private static func measureOffline(in directory: URL, updates: Int, bare: [BareInsert]) async throws {
+        let outbox = try await SQLiteOutbox.open(configuration(named: "offline.sqlite", in: directory))
         let before = try DiskUse.now()
         for second in 0..<updates { try await outbox.append(update(second), with: [], overrulingEarlier: false) }
         let used = try DiskUse.now().since(before)
         try await outbox.close()
         try BenchmarkCase("outbox.offline.bytes", Double(used.written) / Double(updates), "B")
-            .against("bare SQLite, insert alone, pages of 1 KiB", limit: bare[0].insert.written)
-            .addingFigure("bareWithPagesOf4KiB", value: bare[1].insert.written)
+            .against("bare SQLite, insert alone, pages of 1 KiB", limit: bare[0].insertBytes.written)
+            .addingFigure("bareWithPagesOf4KiB", value: bare[1].insertBytes.written)
             .addingFigure("forTheDevice", value: Double(used.scheduled) / Double(updates)).addingFigure(
                 "updates", value: Double(updates)
             ).print()
     }
 
     /// Measures opening a large backlog, delivering a part of it, and opening it when damaged.
-    private static func backlog(_ directory: URL, pending: Int) async throws {
-        let configuration = configuration(directory, "backlog.sqlite")
-        try await fill(configuration, count: pending, update)
-        let small = self.configuration(directory, "small.sqlite")
-        try await fill(small, count: 1, update)
-        let opened = try await openings(small, count: 40)
-        let ready = try await openings(configuration, count: 40)
-        let (outbox, _) = try await opening(configuration)
+    private static func measureBacklog(in directory: URL, pending: Int) async throws {
+        let configuration = configuration(named: "backlog.sqlite", in: directory)
+        try await fill(configuration, count: pending, with: update)
+        let small = self.configuration(named: "small.sqlite", in: directory)
+        try await fill(small, count: 1, with: update)
+        let opened = try await medianOpeningTime(small, count: 40)
+        let ready = try await medianOpeningTime(configuration, count: 40)
+        let (outbox, _) = try await openAndTime(configuration)
         try BenchmarkCase("outbox.open-with-backlog", ready, "ms").against("the same with one pending", limit: opened)
             .addingFigure("pending", value: Double(await outbox.ledger().pending)).print()
 
@@ -176,8 +176,8 @@ import WaypostTestSupport
             .addingFigure("bytesPerUpdate", value: Double(used.written) / Double(max(1, drained))).print()
         try await outbox.close()
 
-        try damage(configuration.path)
-        let (salvaged, salvage) = try await opening(configuration)
+        try overwriteRootPage(at: configuration.path)
+        let (salvaged, salvage) = try await openAndTime(configuration)
         try BenchmarkCase("outbox.salvage", salvage, "ms").against("opening the same without damage", limit: ready)
             .addingFigure("salvaged", value: Double(await salvaged.ledger().pending)).print()
         try await salvaged.close()
@@ -185,7 +185,7 @@ import WaypostTestSupport
 
     /// Creates an outbox with `count` pending updates.
     private static func fill(
-        _ configuration: OutboxConfiguration, count: Int, _ update: (Int) -> LocationUpdate
+        _ configuration: OutboxConfiguration, count: Int, with update: (Int) -> LocationUpdate
     ) async throws {
         var configuration = configuration
         configuration.durability = .economy
@@ -195,18 +195,18 @@ import WaypostTestSupport
     }
 
     /// Returns the median time to open an undamaged outbox, in milliseconds.
-    private static func openings(_ settings: OutboxConfiguration, count: Int) async throws -> Double {
+    private static func medianOpeningTime(_ settings: OutboxConfiguration, count: Int) async throws -> Double {
         var samples = Samples()
         for _ in 0..<count {
-            let (outbox, milliseconds) = try await opening(settings)
+            let (outbox, milliseconds) = try await openAndTime(settings)
             try await outbox.close()
             samples.append(.milliseconds(milliseconds))
         }
         return samples.median
     }
 
-    /// Opens an outbox and reads its first batch. Returns the time in milliseconds.
-    private static func opening(_ settings: OutboxConfiguration) async throws -> (SQLiteOutbox, Double) {
+    /// Opens an outbox and reads its first batch. Returns the outbox, and the time in milliseconds.
+    private static func openAndTime(_ settings: OutboxConfiguration) async throws -> (SQLiteOutbox, Double) {
         let start = ContinuousClock.now
         let outbox = try await SQLiteOutbox.open(settings)
         _ = try await outbox.nextBatch(maximumPastLocations: 50, withBacklog: true)
@@ -214,7 +214,7 @@ import WaypostTestSupport
     }
 
     /// Overwrites the root page of the updates.
-    private static func damage(_ path: String) throws {
+    private static func overwriteRootPage(at path: String) throws {
         let descriptor = unsafe open(path, O_WRONLY)
         let zeros = [UInt8](repeating: 0, count: 1024)
         guard unsafe pwrite(descriptor, zeros, zeros.count, 1024) == zeros.count, close(descriptor) == 0 else {
@@ -222,12 +222,12 @@ import WaypostTestSupport
         }
     }
 
-    private static func configuration(_ directory: URL, _ name: String) -> OutboxConfiguration {
+    private static func configuration(named name: String, in directory: URL) -> OutboxConfiguration {
         OutboxConfiguration(path: directory.appending(path: name).path, maximumBytes: 1_000_000_000)
     }
 
     static func update(_ second: Int) -> LocationUpdate {
-        // Receivers state positions with 7 decimals of a degree.
+        // Receivers report positions with 7 decimals of a degree.
         var update = LocationUpdate(
             timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
             latitude: Double(481_173_000 + second * 13) / 1e7, longitude: Double(115_166_667 + second * 29) / 1e7)

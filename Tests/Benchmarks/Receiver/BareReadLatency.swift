@@ -16,7 +16,7 @@ enum BareReadLatency {
         let stop = try EventDescriptor()
         let measurement = Locked(Measurement())
         async let reading: Void = onThread(named: "bare-reader") {
-            read(reader, drive, measurement, unless: stop)
+            read(reader, of: drive, recordingIn: measurement, unless: stop)
         }
         let failure = await onThread(named: "paced-line") { () -> SystemError? in
             do throws(SystemError) {
@@ -31,7 +31,8 @@ enum BareReadLatency {
     }
 
     private static func read(
-        _ line: SerialLine, _ drive: PacedDrive, _ measurement: Locked<Measurement>, unless stop: EventDescriptor
+        _ line: SerialLine, of drive: PacedDrive, recordingIn measurement: Locked<Measurement>,
+        unless stop: EventDescriptor
     ) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var (epoch, count) = (0, 0)

@@ -9,7 +9,7 @@ import WaypostTestSupport
 /// Measures the time from before the last useful byte of an epoch is written to the line until its fix is delivered:
 /// tty, thread, decoder, mailbox, task.
 enum FixLatency {
-    /// The number of epochs until the receiver's last sentence is learned.
+    /// The number of epochs before the measurement, in which the receiver's last sentence is learned.
     private static let warmUp = 5
 
     private struct Measurement {
@@ -42,7 +42,7 @@ enum FixLatency {
                 }
             }
             for await _ in openings { break }
-            let feeding = await onThread(named: "paced-line") { () -> SystemError? in
+            let failure = await onThread(named: "paced-line") { () -> SystemError? in
                 do throws(SystemError) {
                     try line.run { number in
                         guard number >= warmUp else { return }
@@ -52,7 +52,7 @@ enum FixLatency {
                     return nil
                 } catch { return error }
             }
-            if let feeding { throw feeding }
+            if let failure { throw failure }
             group.cancelAll()
             try await group.waitForAll()
             return measurement.withLock { $0.samples }

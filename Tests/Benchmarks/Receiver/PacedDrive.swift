@@ -20,8 +20,8 @@ struct PacedDrive {
     var byteTime: Duration { .seconds(10) / baudRate }
     var meanBytes: Int { epochs.map(\.bytes.count).reduce(0, +) / max(epochs.count, 1) }
 
-    /// The mean time on the line of the bytes after the last useful one.
-    var meanRest: Duration {
+    /// The mean time that the bytes after an epoch's last useful byte take on the line.
+    var meanTimeAfterUsefulBytes: Duration {
         byteTime * (epochs.map { $0.bytes.count - $0.usefulBytes }.reduce(0, +) / max(epochs.count, 1))
     }
 

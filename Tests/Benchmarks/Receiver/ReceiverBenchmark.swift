@@ -8,11 +8,11 @@ import ReceiverSimulator
 @main enum ReceiverBenchmark {
     static func main() async throws {
         let seconds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 60
-        try await measure("10-hertz", PacedDrive(.tenHertz, baudRate: 115_200, epochs: seconds * 10))
-        try await measure("9600-baud", PacedDrive(.town, baudRate: 9600, epochs: seconds, constellations: 2))
+        try await measure(PacedDrive(.tenHertz, baudRate: 115_200, epochs: seconds * 10), name: "10-hertz")
+        try await measure(PacedDrive(.town, baudRate: 9600, epochs: seconds, constellations: 2), name: "9600-baud")
     }
 
-    private static func measure(_ name: String, _ drive: PacedDrive) async throws {
+    private static func measure(_ drive: PacedDrive, name: String) async throws {
         let fixes = try await FixLatency.measure(drive)
         let reads = try await BareReadLatency.measure(drive.prefix(drive.epochs.count / 3))
         for (share, label) in [(0.5, "p50"), (0.99, "p99")] {
@@ -24,7 +24,7 @@ import ReceiverSimulator
                     "fixes", value: Double(fixes.count)
                 )
                 .addingFigure("epochBytes", value: Double(drive.meanBytes)).addingFigure(
-                    "stillToComeMilliseconds", value: drive.meanRest / .milliseconds(1)
+                    "stillToComeMilliseconds", value: drive.meanTimeAfterUsefulBytes / .milliseconds(1)
                 )
                 .print()
         }

@@ -22,7 +22,7 @@ package struct BenchmarkCase: Sendable {
     private let unit: String
     private let skipped: String?
     private var floor: Floor?
-    private var reference: (words: String, value: Double)?
+    private var reference: (description: String, value: Double)?
     private var details: [(name: String, value: Double)] = []
 
     /// Creates a measured case, such as `agent.start` in `ms`.
@@ -47,9 +47,9 @@ package struct BenchmarkCase: Sendable {
         return self
     }
 
-    /// Adds a reference that `words` describe. `limit` is its value in the same unit; `nil` if it couldn't be measured.
-    package consuming func against(_ words: String, limit: Double?) -> Self {
-        if let limit { reference = (words, limit) }
+    /// Adds a reference with a description. `limit` is its value in the same unit; `nil` if it couldn't be measured.
+    package consuming func against(_ description: String, limit: Double?) -> Self {
+        if let limit { reference = (description, limit) }
         return self
     }
 
@@ -65,7 +65,7 @@ package struct BenchmarkCase: Sendable {
         var members = [
             "\"case\":\(Self.quoted(name))", "\"value\":\(Self.number(value))", "\"unit\":\(Self.quoted(unit))",
             "\"floor\":\(Self.number(floor?.value))",
-            "\"reference\":\(reference.map { Self.quoted($0.words) } ?? "null")",
+            "\"reference\":\(reference.map { Self.quoted($0.description) } ?? "null")",
             "\"limit\":\(Self.number(reference?.value))", "\"ratio\":\(Self.number(ratio))",
             "\"met\":\(isMet.map { "\($0)" } ?? "null")",
         ]

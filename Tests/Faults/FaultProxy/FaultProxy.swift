@@ -15,22 +15,23 @@ package final class FaultProxy: Sendable {
     /// The address for clients.
     package let address: LocalAddress
     private let requests: ProxyRequests
-    private let counted: Locked<Counts>
+    private let lockedCounts: Locked<Counts>
     private let ended: EventDescriptor
 
     /// Starts a proxy for `server`. The seed determines the random delays.
     package init(to server: LocalAddress, _ faults: LinkFaults = LinkFaults(), seed: UInt64 = 1) throws {
         let listener = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
         let requests = try ProxyRequests()
-        let counted = Locked(Counts())
+        let lockedCounts = Locked(Counts())
         let ended = try EventDescriptor()
         address = listener.address
         self.requests = requests
-        self.counted = counted
+        self.lockedCounts = lockedCounts
         self.ended = ended
         startThread(named: "fault-proxy") {
             var loop = ProxyLoop(
-                server: server, listener: listener, requests: requests, counted: counted, faults: faults, seed: seed)
+                server: server, listener: listener, requests: requests, lockedCounts: lockedCounts, faults: faults,
+                seed: seed)
             loop.run()
             ended.signal()
         }
@@ -41,9 +42,9 @@ package final class FaultProxy: Sendable {
         ended.wait()
     }
 
-    package var counts: Counts { counted.withLock { $0 } }
+    package var counts: Counts { lockedCounts.withLock { $0 } }
 
-    /// Applies `faults` to new and established connections. The faults are in force when this function returns.
+    /// Applies `faults` to new and established connections. They are in effect when this function returns.
     package func set(_ faults: LinkFaults) async { await requests.submit(faults: faults) }
 
     /// Resets every established connection.

@@ -2,12 +2,12 @@
 package struct LinkFaults: Sendable, Hashable {
     /// The treatment of connections.
     package enum Reception: Sendable, Hashable {
-        /// Connect each client to the server.
+        /// Each client is connected to the server.
         case passing
-        /// Stop listening, so that new connections are refused.
+        /// The proxy stops listening, so that new connections are refused.
         case refusing
-        /// Accept every connection and read its bytes, including those of established connections, but forward and
-        /// answer nothing: a half-open link.
+        /// The link is half open: the proxy accepts every connection and reads its bytes, including those of
+        /// established connections, but forwards and answers nothing.
         case swallowing
     }
 

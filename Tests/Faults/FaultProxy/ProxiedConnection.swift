@@ -21,8 +21,10 @@ final class ProxiedConnection {
         isOver = true
     }
 
-    /// Reads from `side`, as far as there is room. Bytes of a swallowed connection are dropped.
-    func read(_ side: ProxySide, _ buffer: inout [UInt8], at now: Duration, delay: Duration, isSwallowed: Bool) {
+    /// Reads as many bytes from `side` as there is room for. Bytes of a swallowed connection are dropped.
+    func read(
+        from side: ProxySide, into buffer: inout [UInt8], at now: Duration, delay: Duration, isSwallowed: Bool
+    ) {
         let count = unsafe recv(side.socket.raw, &buffer, min(buffer.count, side.lane.room), CInt(MSG_DONTWAIT))
         if count > 0 {
             if !isSwallowed { side.lane.accept(ArraySlice(Array(buffer[..<count])), at: now, delay: delay) }
@@ -63,7 +65,7 @@ final class ProxiedConnection {
                 reset()
             }
         }
-        if from.lane.isAtEnd(faults) { end(from, faults.ending) }
+        if from.lane.isAtEnd(faults) { end(with: faults.ending, from: from) }
         if from.hasEnded, from.lane.isEmpty, !from.isEndForwarded {
             shutdown(to.socket.raw, CInt(SHUT_WR))
             from.isEndForwarded = true
@@ -71,8 +73,8 @@ final class ProxiedConnection {
         return passed
     }
 
-    private func end(_ from: ProxySide, _ ending: LaneFaults.Ending) {
-        from.lane.drop()
+    private func end(with ending: LaneFaults.Ending, from side: ProxySide) {
+        side.lane.drop()
         switch ending {
         case .stall: break
         case .reset: reset()
@@ -83,7 +85,7 @@ final class ProxiedConnection {
         }
     }
 
-    /// Returns the time when more bytes may pass, as far as the sockets accept them.
+    /// Returns the time when more bytes may pass to a socket that has room; `nil` if none may pass.
     func nextPass(_ faults: LinkFaults) -> Duration? {
         guard let server else { return nil }
         let times = [

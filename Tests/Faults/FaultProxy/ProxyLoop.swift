@@ -8,7 +8,7 @@ struct ProxyLoop {
     private let address: LocalAddress
     private var listener: ListeningSocket?
     private let requests: ProxyRequests
-    private let counted: Locked<FaultProxy.Counts>
+    private let lockedCounts: Locked<FaultProxy.Counts>
     private var faults: LinkFaults
     private var chance: SplitMix64
     private var connections: [ProxiedConnection] = []
@@ -16,13 +16,14 @@ struct ProxyLoop {
     private let start = ContinuousClock.now
 
     init(
-        server: LocalAddress, listener: ListeningSocket, requests: ProxyRequests, counted: Locked<FaultProxy.Counts>,
+        server: LocalAddress, listener: ListeningSocket, requests: ProxyRequests,
+        lockedCounts: Locked<FaultProxy.Counts>,
         faults: LinkFaults, seed: UInt64
     ) {
         self.server = server
         self.listener = listener
         self.requests = requests
-        self.counted = counted
+        self.lockedCounts = lockedCounts
         address = listener.address
         self.faults = faults
         chance = SplitMix64(seed: seed)
@@ -43,7 +44,7 @@ struct ProxyLoop {
                 listener?.close()
                 listener = nil
             } else if listener == nil {
-                listener = try? ListeningSocket(on: address)  // tried again at the next turn
+                listener = try? ListeningSocket(on: address)  // retried in the next iteration
             }
             for waiter in pending.waiters { waiter.resume() }
             if pending.isStopped { return }
@@ -54,7 +55,7 @@ struct ProxyLoop {
 
     private mutating func waitAndPass() {
         var polled = [
-            pollfd(fd: requests.raw, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: requests.pollDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: listener?.raw ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         let watched = connections
@@ -72,23 +73,23 @@ struct ProxyLoop {
         for connection in watched {
             for side in [connection.client, connection.server] {
                 guard let side, let entry = entries.popFirst() else { continue }
-                serve(side, of: connection, Int32(entry.revents))
+                serve(side, of: connection, events: Int32(entry.revents))
             }
             if faults.reception == .swallowing { continue }
             let passed = connection.pass(at: now, faults)
-            counted.withLock { counts in
+            lockedCounts.withLock { counts in
                 counts.bytesToServer += passed.toServer
                 counts.bytesToClient += passed.toClient
             }
         }
     }
 
-    private mutating func serve(_ side: ProxySide, of connection: ProxiedConnection, _ events: Int32) {
+    private mutating func serve(_ side: ProxySide, of connection: ProxiedConnection, events: Int32) {
         guard !connection.isOver, events != 0 else { return }
         if events & POLLIN != 0, !side.hasEnded {
             let lane = side === connection.client ? faults.toServer : faults.toClient
             connection.read(
-                side, &buffer, at: now, delay: chance.delay(within: lane.delay),
+                from: side, into: &buffer, at: now, delay: chance.delay(within: lane.delay),
                 isSwallowed: faults.reception == .swallowing || connection.server == nil)
         } else if events & (POLLHUP | POLLERR | POLLNVAL) != 0 {
             connection.reset()
@@ -106,7 +107,7 @@ struct ProxyLoop {
 
     private mutating func accept() {
         guard let client = try? listener?.accept() else { return }
-        counted.withLock { $0.connections += 1 }
+        lockedCounts.withLock { $0.connections += 1 }
         if faults.reception == .swallowing {
             connections.append(ProxiedConnection(client: client, server: nil))
         } else if let server = try? connectedSocket(to: server) {

@@ -16,7 +16,7 @@ final class ProxyRequests: Sendable {
     init() throws(SystemError) { wakeUp = try EventDescriptor() }
 
     /// A descriptor for `poll`, readable while there are requests.
-    var raw: CInt { wakeUp.raw }
+    var pollDescriptor: CInt { wakeUp.raw }
 
     func stop() {
         pending.withLock { $0.isStopped = true }

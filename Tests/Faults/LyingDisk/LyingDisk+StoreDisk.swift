@@ -36,7 +36,7 @@ extension LyingDisk {
         if try fileSize(at: path) == bytes { return }
         try perform(.write, on: path) { _ throws(SystemError) in
             if try FileSystem.entry(at: path) == nil { recordCreation(of: path) }
-            guard try room() >= Int(bytes) else {
+            guard try freeBytes() >= Int(bytes) else {
                 Self.remove(path)
                 throw failure(of: .write, on: path, number: DiskErrno.noSpace)
             }
@@ -62,7 +62,7 @@ extension LyingDisk {
     package func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError) {
         try perform(.write, on: path) { isShort throws(SystemError) in
             if isShort { throw failure(of: .write, on: path, number: DiskErrno.inputOutput) }
-            guard try room() >= bytes.count else { throw failure(of: .write, on: path, number: DiskErrno.noSpace) }
+            guard try freeBytes() >= bytes.count else { throw failure(of: .write, on: path, number: DiskErrno.noSpace) }
             try FileReplacement(at: path).commit(bytes)
         }
     }
@@ -78,7 +78,7 @@ extension LyingDisk {
     package func lock(at path: String) throws(FileLock.Failure) -> FileLock {
         do throws(SystemError) {
             try perform(.open, on: path) { _ throws(SystemError) in
-                if try FileSystem.entry(at: path) == nil, try room() == 0 {
+                if try FileSystem.entry(at: path) == nil, try freeBytes() == 0 {
                     throw failure(of: .open, on: path, number: DiskErrno.noSpace)
                 }
             }

@@ -21,7 +21,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     package var isReadOnly = false
     /// Whether another program holds SQLite's write lock.
     package var isLocked = false
-    /// Whether every sync succeeds without doing anything: a disk that must be detected.
+    /// Whether every sync succeeds without doing anything. Tests must detect such a disk.
     package var ignoresSync = false
     /// Whether the power is off.
     package private(set) var isOff = false
@@ -137,7 +137,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     }
 
     /// Returns the number of bytes that still fit.
-    func room() throws(SystemError) -> Int {
+    func freeBytes() throws(SystemError) -> Int {
         guard let capacity else { return .max }
         var used: Int64 = 0
         for name in try FileSystem.names(inDirectory: directory) {
@@ -164,19 +164,20 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     func recordCreation(of path: String) {
         histories[path] = FileHistory(size: 0)
-        note(.created(path), in: path)
+        recordDirectoryChange(.created(path), at: path)
     }
 
     /// Records the removal of a file. Call before the file is removed.
     func recordRemoval(of path: String) {
-        note(.removed(path, keptFile(path)), in: path)
+        recordDirectoryChange(.removed(path, removedFile(at: path)), at: path)
         histories[path] = nil
     }
 
     /// Records a new name. Call before the file is renamed.
     func recordRename(_ source: String, to destination: String) {
         let isThere = (try? FileSystem.entry(at: destination)) != nil
-        note(.renamed(source, to: destination, replaced: isThere ? keptFile(destination) : nil), in: destination)
+        let replaced = isThere ? removedFile(at: destination) : nil
+        recordDirectoryChange(.renamed(source, to: destination, replaced: replaced), at: destination)
         histories[destination] = history(of: source)
         histories[source] = nil
     }
@@ -189,11 +190,11 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         if !ignoresSync { directoryChanges.removeAll { $0.directory == path } }
     }
 
-    private func note(_ operation: DirectoryChange.Operation, in path: String) {
+    private func recordDirectoryChange(_ operation: DirectoryChange.Operation, at path: String) {
         directoryChanges.append(DirectoryChange(directory: FileSystem.parent(of: path), operation: operation))
     }
 
-    private func keptFile(_ path: String) -> DirectoryChange.Kept {
-        DirectoryChange.Kept(history: history(of: path), bytes: Self.contents(of: path))
+    private func removedFile(at path: String) -> DirectoryChange.RemovedFile {
+        DirectoryChange.RemovedFile(history: history(of: path), bytes: Self.contents(of: path))
     }
 }

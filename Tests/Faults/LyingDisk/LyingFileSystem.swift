@@ -8,17 +8,17 @@ import LinuxPlatform
     private let registration: UnsafeMutablePointer<sqlite3_vfs>
     private let cName: UnsafeMutablePointer<CChar>
 
-    private static let count = Locked(0)
+    private static let registrationCount = Locked(0)
 
     /// `disk` must outlive this value and every file that is open on it.
     init(_ disk: LyingDisk) {
-        name = "lying-disk-\(Self.count.withLock { $0 += 1; return $0 })"
+        name = "lying-disk-\(Self.registrationCount.withLock { $0 += 1; return $0 })"
         unsafe cName = strdup(name)
         unsafe registration = .allocate(capacity: 1)
         // Times and random numbers come from the real VFS. Memory maps aren't offered.
         unsafe registration.initialize(to: realFileSystem.pointee)
         unsafe registration.pointee.iVersion = 2
-        unsafe registration.pointee.szOsFile = CInt(OpenFile.place + MemoryLayout<UnsafeRawPointer>.size)
+        unsafe registration.pointee.szOsFile = CInt(OpenFile.referenceOffset + MemoryLayout<UnsafeRawPointer>.size)
         unsafe registration.pointee.pNext = nil
         unsafe registration.pointee.zName = UnsafePointer(cName)
         unsafe registration.pointee.pAppData = Unmanaged.passUnretained(disk).toOpaque()

@@ -11,21 +11,21 @@ import LinuxPlatform
     let path: String
     /// Whether the journal's directory entry must still be synchronized. SQLite does that with its first sync.
     private var syncsDirectory: Bool
-    private let real: UnsafePointer<sqlite3_io_methods>
+    private let realMethods: UnsafePointer<sqlite3_io_methods>
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>
 
     /// The offset of the reference in a file's memory.
-    static var place: Int { (Int(unsafe realFileSystem.pointee.szOsFile) + 15) / 16 * 16 }
+    static var referenceOffset: Int { (Int(unsafe realFileSystem.pointee.szOsFile) + 15) / 16 * 16 }
 
     private init(
-        disk: LyingDisk, path: String, syncsDirectory: Bool, real: UnsafePointer<sqlite3_io_methods>
+        disk: LyingDisk, path: String, syncsDirectory: Bool, realMethods: UnsafePointer<sqlite3_io_methods>
     ) {
         self.disk = disk
         self.path = path
         self.syncsDirectory = syncsDirectory
-        unsafe self.real = real
+        unsafe self.realMethods = realMethods
         unsafe methods = .allocate(capacity: 1)
-        unsafe methods.initialize(to: real.pointee)
+        unsafe methods.initialize(to: realMethods.pointee)
         unsafe methods.pointee.iVersion = 2
         unsafe methods.pointee.xClose = { unsafe OpenFile.detach(from: $0) }
         unsafe methods.pointee.xRead = { unsafe OpenFile.instance(for: $0).read($0, $1, $2, $3) }
@@ -42,15 +42,15 @@ import LinuxPlatform
         to file: UnsafeMutablePointer<sqlite3_file>, disk: LyingDisk, path: String, syncsDirectory: Bool
     ) {
         let open = unsafe OpenFile(
-            disk: disk, path: path, syncsDirectory: syncsDirectory, real: file.pointee.pMethods)
+            disk: disk, path: path, syncsDirectory: syncsDirectory, realMethods: file.pointee.pMethods)
         unsafe file.pointee.pMethods = UnsafePointer(open.methods)
-        unsafe (UnsafeMutableRawPointer(file) + place).storeBytes(
+        unsafe (UnsafeMutableRawPointer(file) + referenceOffset).storeBytes(
             of: Unmanaged.passRetained(open).toOpaque(), as: UnsafeMutableRawPointer.self)
     }
 
     private static func reference(in file: UnsafeMutablePointer<sqlite3_file>?) -> Unmanaged<OpenFile> {
         guard let file = unsafe file else { preconditionFailure("SQLite names no file") }
-        let reference = unsafe (UnsafeMutableRawPointer(file) + place).load(as: UnsafeMutableRawPointer.self)
+        let reference = unsafe (UnsafeMutableRawPointer(file) + referenceOffset).load(as: UnsafeMutableRawPointer.self)
         return unsafe Unmanaged.fromOpaque(reference)
     }
 
@@ -60,7 +60,7 @@ import LinuxPlatform
 
     private static func detach(from file: UnsafeMutablePointer<sqlite3_file>?) -> CInt {
         let open = unsafe reference(in: file).takeRetainedValue()
-        return unsafe open.real.pointee.xClose(file)
+        return unsafe open.realMethods.pointee.xClose(file)
     }
 
     /// Locks or unlocks the index, unless the disk's simulated program holds the write lock, which is the first of the
@@ -69,7 +69,7 @@ import LinuxPlatform
         _ file: UnsafeMutablePointer<sqlite3_file>?, _ first: CInt, _ count: CInt, _ flags: CInt
     ) -> CInt {
         if disk.isLocked, first == 0, flags == SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE { return SQLITE_BUSY }
-        return unsafe real.pointee.xShmLock(file, first, count, flags)
+        return unsafe realMethods.pointee.xShmLock(file, first, count, flags)
     }
 
     private func read(
@@ -78,7 +78,7 @@ import LinuxPlatform
     ) -> CInt {
         do throws(SystemError) {
             return try disk.perform(.read, on: path, mayWrite: false) { _ in
-                unsafe real.pointee.xRead(file, bytes, count, offset)
+                unsafe realMethods.pointee.xRead(file, bytes, count, offset)
             }
         } catch { return ResultCode.read }
     }
@@ -90,11 +90,11 @@ import LinuxPlatform
         do throws(SystemError) {
             return try disk.perform(.write, on: path) { isShort throws(SystemError) in
                 let growth = max(0, Int(offset) + Int(count) - disk.history(of: path).size)
-                let missing = growth == 0 ? 0 : max(0, growth - (try disk.room()))
+                let missing = growth == 0 ? 0 : max(0, growth - (try disk.freeBytes()))
                 let taken = isShort ? Int(count) / 2 : max(0, Int(count) - missing)
                 let new = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: taken))
                 let old = unsafe content(of: file, at: Int(offset), count: taken)
-                let code = unsafe real.pointee.xWrite(file, bytes, CInt(taken), offset)
+                let code = unsafe realMethods.pointee.xWrite(file, bytes, CInt(taken), offset)
                 guard code == SQLITE_OK else { return code }
                 if taken > 0 { disk.recordWrite(new, to: path, at: Int(offset), over: old) }
                 return taken < Int(count) ? SQLITE_FULL : SQLITE_OK
@@ -107,7 +107,7 @@ import LinuxPlatform
             return try disk.perform(.truncate, on: path) { _ in
                 let size = disk.history(of: path).size
                 let tail = unsafe content(of: file, at: Int(count), count: max(0, size - Int(count)))
-                let code = unsafe real.pointee.xTruncate(file, count)
+                let code = unsafe realMethods.pointee.xTruncate(file, count)
                 if code == SQLITE_OK { disk.recordTruncation(of: path, to: Int(count), tail: tail) }
                 return code
             }
@@ -132,7 +132,7 @@ import LinuxPlatform
         let count = max(0, min(count, disk.history(of: path).size - offset))
         if count == 0 { return [] }
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            let code = unsafe real.pointee.xRead(file, buffer.baseAddress, CInt(count), sqlite3_int64(offset))
+            let code = unsafe realMethods.pointee.xRead(file, buffer.baseAddress, CInt(count), sqlite3_int64(offset))
             precondition(code == SQLITE_OK, "the bytes to overwrite cannot be read: \(code)")
             filled = count
         }

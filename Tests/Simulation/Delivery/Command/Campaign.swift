@@ -7,13 +7,13 @@ struct Campaign: Sendable {
     var seed: UInt64
     var hours: Double
     var worldHours: Double
-    var without: Set<FaultKind>
+    var excludedFaults: Set<FaultKind>
     var bug: PlantedBug?
     var threads: Int
 
     init(_ options: SimulationOptions) {
         (seed, hours, worldHours) = (options.seed, options.hours ?? 1000, options.worldHours)
-        (without, bug, threads) = (options.without, options.bug, options.threads)
+        (excludedFaults, bug, threads) = (options.excludedFaults, options.bug, options.threads)
     }
 
     /// Returns the worlds' reports in order of their seeds, up to the first with a broken law. `progress` receives the
@@ -30,7 +30,8 @@ struct Campaign: Sendable {
                     await onThread(named: "world-\(thread)") {
                         while let index = remaining.withLock({ $0.popFirst() }) {
                             let scenario = Scenario(
-                                seed: seed &* 1_000_000 &+ UInt64(index), hours: length, without: without, bug: bug)
+                                seed: seed &* 1_000_000 &+ UInt64(index), hours: length, excludedFaults: excludedFaults,
+                                bug: bug)
                             do {
                                 let report = try WorldReport(of: scenario)
                                 let done = results.withLock { results in

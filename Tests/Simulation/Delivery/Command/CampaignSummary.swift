@@ -3,38 +3,38 @@ import Reporting
 
 struct CampaignSummary: CustomStringConvertible {
     let hours: Double
-    private let worlds: Int
-    private let took: Duration
-    private let marks: [Int]
-    private let faults: [Int]
+    private let worldCount: Int
+    private let elapsed: Duration
+    private let markCounts: [Int]
+    private let faultCounts: [Int]
     private let hash: UInt64
     private let ledger: Ledger
 
-    init(_ reports: [WorldReport], took: Duration) {
+    init(_ reports: [WorldReport], elapsed: Duration) {
         hours = reports.reduce(0) { $0 + $1.hours }
-        worlds = reports.count
-        self.took = took
-        marks = Self.sum(reports.map(\.marks), count: Trace.Mark.allCases.count)
-        faults = Self.sum(reports.map(\.faults), count: FaultKind.allCases.count)
+        worldCount = reports.count
+        self.elapsed = elapsed
+        markCounts = Self.sum(reports.map(\.markCounts), count: Trace.Mark.allCases.count)
+        faultCounts = Self.sum(reports.map(\.faultCounts), count: FaultKind.allCases.count)
         ledger = reports.reduce(Ledger()) { $0 + $1.ledger }
         hash = reports.reduce(0) { ($0 ^ $1.hash) &* 0x100_0000_01B3 }
     }
 
     /// The kinds of fault that never occurred, so that the laws about them were not tested.
-    var missingFaults: Set<FaultKind> { Set(FaultKind.allCases.filter { faults[$0.rawValue] == 0 }) }
+    var missingFaults: Set<FaultKind> { Set(FaultKind.allCases.filter { faultCounts[$0.rawValue] == 0 }) }
 
     var description: String {
-        func count(_ mark: Trace.Mark) -> Int { marks[mark.rawValue] }
-        let rate = hours / max(took.inSeconds, 0.001)
+        func count(_ mark: Trace.Mark) -> Int { markCounts[mark.rawValue] }
+        let rate = hours / max(elapsed.inSeconds, 0.001)
         return """
-            \(decimal(hours)) vehicle hours in \(worlds) worlds took \(decimal(took.inSeconds)) s: \
+            \(decimal(hours)) vehicle hours in \(worldCount) worlds took \(decimal(elapsed.inSeconds)) s: \
             \(decimal(rate)) h/s, \(Int(rate * 3600)) times real time; \
             \(decimal(hours / Self.processorSeconds)) hours per second of processor time
             \(count(.fix)) fixes, \(count(.accepted)) accepted, \(count(.request)) requests, \(count(.token)) tokens, \
             \(count(.start)) starts, \(count(.cut)) power cuts, \(count(.kill)) kills, \(count(.stop)) stops, \
             \(count(.notStored)) not stored; at the end \(ledger.accepted) accepted = \(ledger.delivered) delivered + \
             \(ledger.pending) pending + \(ledger.evicted) evicted + \(ledger.quarantined) quarantined
-            faults: \(FaultKind.allCases.map { "\($0.name) \(faults[$0.rawValue])" }.joined(separator: ", "))
+            faults: \(FaultKind.allCases.map { "\($0.name) \(faultCounts[$0.rawValue])" }.joined(separator: ", "))
             trace hash \(String(hash, radix: 16))
             """
     }

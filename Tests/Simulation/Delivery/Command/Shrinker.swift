@@ -10,22 +10,22 @@ struct Shrinker {
 
     mutating func run() throws {
         try shorten()
-        for kind in report.kinds {
+        for kind in report.faultKinds {
             var smaller = report.scenario
-            smaller.without.insert(kind)
+            smaller.excludedFaults.insert(kind)
             try keepIfFailing(smaller)
         }
         try shorten()
         // Kinds that this world doesn't have need not be excluded.
-        let had = Set(try WorldReport(of: Scenario(seed: report.scenario.seed, hours: 0.001)).kinds)
-        var plain = report.scenario
-        plain.without.formIntersection(had)
-        try keepIfFailing(plain)
+        let presentKinds = Set(try WorldReport(of: Scenario(seed: report.scenario.seed, hours: 0.001)).faultKinds)
+        var simplified = report.scenario
+        simplified.excludedFaults.formIntersection(presentKinds)
+        try keepIfFailing(simplified)
     }
 
     private mutating func shorten() throws {
         guard let violation = report.violation else { return }
-        let needed = (violation.at.inSeconds / 36).rounded(.up) / 100
+        let needed = (violation.time.inSeconds / 36).rounded(.up) / 100
         for hours in [needed / 4, needed / 2, needed, needed + 0.02] where hours < report.scenario.hours {
             var shorter = report.scenario
             shorter.hours = hours

@@ -25,7 +25,7 @@ import LinuxPlatform
     }
 
     /// Makes the order of sets and dictionaries the same in every process. Swift reads the variable before `main`, so
-    /// the program executes itself again.
+    /// the program re-executes itself.
     private static func ensureDeterministicHashing() {
         guard unsafe getenv("SWIFT_DETERMINISTIC_HASHING") == nil else { return }
         unsafe setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
@@ -36,10 +36,10 @@ import LinuxPlatform
     private static func runCampaign(_ options: SimulationOptions) async throws -> Bool {
         let start = ContinuousClock.now
         let reports = try await Campaign(options).run(progress: showProgress)
-        let summary = CampaignSummary(reports, took: ContinuousClock.now - start)
+        let summary = CampaignSummary(reports, elapsed: ContinuousClock.now - start)
         print(summary)
         guard let failed = reports.last, failed.violation != nil else {
-            let isComplete = summary.hours < 1000 || summary.missingFaults.subtracting(options.without).isEmpty
+            let isComplete = summary.hours < 1000 || summary.missingFaults.subtracting(options.excludedFaults).isEmpty
             if !isComplete { print("never occurred: \(summary.missingFaults.map(\.name).sorted())") }
             return isComplete
         }
@@ -84,10 +84,11 @@ import LinuxPlatform
     /// Runs one world. Returns whether no law was broken.
     private static func runWorld(_ options: SimulationOptions) throws -> Bool {
         let scenario = Scenario(
-            seed: options.seed, hours: options.hours ?? Campaign.defaultWorldHours, without: options.without,
+            seed: options.seed, hours: options.hours ?? Campaign.defaultWorldHours,
+            excludedFaults: options.excludedFaults,
             bug: options.bug)
         let report = try WorldReport(of: scenario, output: options.printsEvents ? { print($0) } : nil)
-        print("faults: \(report.kinds.map(\.name).joined(separator: " "))")
+        print("faults: \(report.faultKinds.map(\.name).joined(separator: " "))")
         print(report.violation.map { "BROKEN \($0)" } ?? "all laws held for \(decimal(report.hours)) h")
         print("trace hash \(hex(report.hash))")
         return report.violation == nil

@@ -6,7 +6,7 @@ struct SimulationOptions {
     var command: Command
     var seed: UInt64 = 1
     var hours: Double?
-    var without: Set<FaultKind> = []
+    var excludedFaults: Set<FaultKind> = []
     var bug: PlantedBug?
     var worldHours = Campaign.defaultWorldHours
     var threads = 2
@@ -41,14 +41,14 @@ struct SimulationOptions {
             }
             self.threads = threads
         case "--without":
-            if value == "all" { without = Set(FaultKind.allCases) }
+            if value == "all" { excludedFaults = Set(FaultKind.allCases) }
             for name in value.split(separator: ",") where value != "all" {
                 guard let kind = FaultKind.allCases.first(where: { $0.name == name }) else {
                     throw Problem(
                         description: "unknown fault \(name); known faults: " + Self.list(FaultKind.allCases.map(\.name))
                     )
                 }
-                without.insert(kind)
+                excludedFaults.insert(kind)
             }
         case "--planted":
             if value == "all" { return }

@@ -7,10 +7,10 @@ struct WorldReport: Sendable {
     let hash: UInt64
     /// The simulated hours, up to the end of faults.
     let hours: Double
-    let marks: [Int]
-    let faults: [Int]
+    let markCounts: [Int]
+    let faultCounts: [Int]
     let ledger: Ledger
-    let kinds: [FaultKind]
+    let faultKinds: [FaultKind]
 
     /// Runs the scenario on this thread.
     init(of scenario: Scenario, output: ((String) -> Void)? = nil) throws {
@@ -20,9 +20,9 @@ struct WorldReport: Sendable {
         day.remove()
         self.scenario = scenario
         violation = world.violation
-        hash = world.traceHash ^ UInt64(world.queue.count) &* 0x9E37_79B9_7F4A_7C15
+        hash = world.traceHash ^ UInt64(world.queue.jobCount) &* 0x9E37_79B9_7F4A_7C15
         hours = min(scenario.hours, world.now.inSeconds / 3600)
         ledger = world.account.ledger
-        (marks, faults, kinds) = (world.markCounts, world.faultCounts, world.faultKinds)
+        (markCounts, faultCounts, faultKinds) = (world.markCounts, world.faultCounts, world.faultKinds)
     }
 }

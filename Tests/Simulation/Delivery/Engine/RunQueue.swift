@@ -7,7 +7,7 @@ import CSimulatedExecutor
     @unsafe private struct Entry {
         let job: UnownedJob
         /// Whether the job belongs to an actor whose executor is this queue; otherwise it is a job of the thread pool.
-        let isOwn: Bool
+        let isActorJob: Bool
     }
 
     private var entries: [Entry] = unsafe []
@@ -15,7 +15,8 @@ import CSimulatedExecutor
     private var dice: Dice
     /// The probability that the next job isn't the oldest.
     private let disorder: Double
-    private(set) var count = 0
+    /// The number of jobs that have been started.
+    private(set) var jobCount = 0
     /// The maximum number of jobs that were ready at once.
     private(set) var maximumLength = 0
 
@@ -25,12 +26,12 @@ import CSimulatedExecutor
     }
 
     /// Enqueues a job of an actor whose executor is this queue.
-    func enqueue(_ job: consuming ExecutorJob) { unsafe add(Entry(job: UnownedJob(job), isOwn: true)) }
+    func enqueue(_ job: consuming ExecutorJob) { unsafe add(Entry(job: UnownedJob(job), isActorJob: true)) }
 
     /// Makes this queue the executor of all tasks that are started on this thread while `body` runs.
     func run<Result>(_ body: () -> Result) -> Result {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe csimulated_enter(context, takeJob)
+        unsafe csimulated_enter(context, addJobToPool)
         defer { csimulated_leave() }
         return body()
     }
@@ -47,8 +48,8 @@ import CSimulatedExecutor
             unsafe entries.removeAll(keepingCapacity: true)
             head = 0
         }
-        count += 1
-        if unsafe entry.isOwn {
+        jobCount += 1
+        if unsafe entry.isActorJob {
             unsafe entry.job.runSynchronously(on: asUnownedSerialExecutor())
         } else {
             unsafe csimulated_run(unsafeBitCast(entry.job, to: UnsafeMutableRawPointer.self))
@@ -57,7 +58,7 @@ import CSimulatedExecutor
     }
 
     fileprivate func addToPool(_ job: UnsafeMutableRawPointer) {
-        unsafe add(Entry(job: unsafeBitCast(job, to: UnownedJob.self), isOwn: false))
+        unsafe add(Entry(job: unsafeBitCast(job, to: UnownedJob.self), isActorJob: false))
     }
 
     @unsafe private func add(_ entry: Entry) {
@@ -66,6 +67,6 @@ import CSimulatedExecutor
     }
 }
 
-private func takeJob(_ context: UnsafeMutableRawPointer, _ job: UnsafeMutableRawPointer) {
+private func addJobToPool(_ context: UnsafeMutableRawPointer, _ job: UnsafeMutableRawPointer) {
     unsafe Unmanaged<RunQueue>.fromOpaque(context).takeUnretainedValue().addToPool(job)
 }

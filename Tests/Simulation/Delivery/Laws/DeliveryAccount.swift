@@ -14,7 +14,7 @@ struct DeliveryAccount {
         /// The number of times that the outbox has accepted the update.
         var accepted: Int64 = 0
         /// The number of times that Fleet Engine has received the update.
-        var seen: Int64 = 0
+        var received: Int64 = 0
         /// Whether the update was sent from memory. If it is stored later, it is sent again.
         var wasSentUnstored = false
         /// The number of overruling updates that preceded this one.
@@ -27,18 +27,18 @@ struct DeliveryAccount {
     /// The number of updates that may be on the disk although their appends failed or were cut off.
     private(set) var doubtful: Int64 = 0
     /// The number of accepted updates that Fleet Engine has.
-    private var seen: Int64 = 0
+    private var received: Int64 = 0
     /// The number of updates that Fleet Engine has although they may not be stored.
-    private var seenDoubtful: Int64 = 0
+    private var receivedDoubtful: Int64 = 0
     /// The number of shape points in the current append that the outbox had failed to store earlier.
-    private var late: Int64 = 0
+    private var lateShapePoints: Int64 = 0
     private var duplicates = 0
     /// The number of updates that may be sent twice after lost answers, power cuts and disk failures.
     private var allowedDuplicates = 0
     /// The time of the newest last location; `nil` after an overruling update.
-    private var floor: UTCTime?
+    private var newestTime: UTCTime?
     /// Whether the newest last location was sent from memory, so that a new process can't know it.
-    private var isFloorDoubtful = false
+    private var isNewestTimeDoubtful = false
     /// The number of overruling updates, and the time of the last one.
     private var overrules = (count: 0, time: UTCTime(millisecondsSince1970: 0))
     private var lateness = LatenessWatch()
@@ -54,8 +54,8 @@ struct DeliveryAccount {
     /// Records the start of an append, which may fail or be cut off.
     mutating func beginAppend(of update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool) {
         doubtful += Int64(shapePoints.count + 1)
-        late = Int64(shapePoints.count { updates[UpdateKey($0)] != nil })
-        if overrulingEarlier { (floor, overrules) = (nil, (overrules.count + 1, update.timeOfFix)) }
+        lateShapePoints = Int64(shapePoints.count { updates[UpdateKey($0)] != nil })
+        if overrulingEarlier { (newestTime, overrules) = (nil, (overrules.count + 1, update.timeOfFix)) }
         for key in (shapePoints + [update]).map(UpdateKey.init) where updates[key] == nil {
             updates[key] = Fate(overrules: overrules.count)
         }
@@ -67,19 +67,19 @@ struct DeliveryAccount {
         let range = (accepted + Int64(shapePoints.count + 1))...(accepted + doubtful)
         defer { (accepted, doubtful) = (stored.sequence, 0) }
         for key in (shapePoints + [stored.update]).map(UpdateKey.init) {
-            if let fate = updates[key], fate.seen > 0, fate.accepted == 0 {
-                (seen, seenDoubtful) = (seen + 1, seenDoubtful - 1)
+            if let fate = updates[key], fate.received > 0, fate.accepted == 0 {
+                (received, receivedDoubtful) = (received + 1, receivedDoubtful - 1)
             }
             updates[key]?.accepted += 1
         }
-        if late > 0 { lateness.storeLate(late, at: now) }
+        if lateShapePoints > 0 { lateness.storeLate(lateShapePoints, at: now) }
         lateness.accept(stored.update.timeOfFix, isStored: true, overrules: overrulingEarlier, at: now)
         return range.contains(stored.sequence)
             ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")
     }
 
     /// Records that the outbox could not store the update, which is sent from memory once.
-    mutating func offer(_ update: LocationUpdate, overrulingEarlier: Bool = false, at now: Duration) {
+    mutating func recordNotStored(_ update: LocationUpdate, overrulingEarlier: Bool = false, at now: Duration) {
         let key = UpdateKey(update)
         if updates[key] == nil { updates[key] = Fate(overrules: overrules.count) }
         lateness.accept(update.timeOfFix, isStored: false, overrules: overrulingEarlier, at: now)
@@ -92,7 +92,7 @@ struct DeliveryAccount {
             return (.acceptedSurvives, "\(accepted) updates were accepted, but the store has \(found.accepted)")
         }
         (accepted, doubtful) = (found.accepted, 0)
-        if isFloorDoubtful { floor = nil }
+        if isNewestTimeDoubtful { newestTime = nil }
         lateness.start(at: now)
         return check(found, at: now)
     }
@@ -103,9 +103,10 @@ struct DeliveryAccount {
         ledger = found
         lateness.recordPending(found.pending, of: found.accepted, at: now)
         guard found.balances else { return (.ledgerBalances, "\(found)") }
-        guard found.delivered <= seen + seenDoubtful else {
+        guard found.delivered <= received + receivedDoubtful else {
             return (
-                .deliveredWasSeen, "\(found.delivered) count as delivered, but Fleet Engine has \(seen + seenDoubtful)"
+                .deliveredWasSeen,
+                "\(found.delivered) count as delivered, but Fleet Engine has \(received + receivedDoubtful)"
             )
         }
         guard found.accepted >= accepted, found.accepted <= accepted + doubtful else {
@@ -131,9 +132,9 @@ struct DeliveryAccount {
             guard var fate = updates[key] else {
                 return (.onlyWhatWasAccepted, "the position of \(key.time) was never accepted")
             }
-            if fate.seen < max(1, fate.accepted) {
-                if fate.accepted > 0 { seen += 1 } else { seenDoubtful += 1 }
-                fate.seen += 1
+            if fate.received < max(1, fate.accepted) {
+                if fate.accepted > 0 { received += 1 } else { receivedDoubtful += 1 }
+                fate.received += 1
                 fate.wasSentUnstored = fate.accepted == 0
                 updates[key] = fate
             } else if index < past.count, fate.wasSentUnstored, fate.accepted > 0 {
@@ -145,11 +146,11 @@ struct DeliveryAccount {
         lateness.receive(last.time, at: now)
         // The request was in progress when its position was overruled.
         if let fate = updates[last], fate.overrules < overrules.count, last.time > overrules.time { return nil }
-        if let floor, last.time < floor {
-            return (.neverBackwards, "the last location is of \(last.time), but the previous one was of \(floor)")
+        if let newestTime, last.time < newestTime {
+            return (.neverBackwards, "the last location is of \(last.time), but the previous one was of \(newestTime)")
         }
-        if floor.map({ $0 < last.time }) ?? true {
-            (floor, isFloorDoubtful) = (last.time, updates[last]?.accepted == 0)
+        if newestTime.map({ $0 < last.time }) ?? true {
+            (newestTime, isNewestTimeDoubtful) = (last.time, updates[last]?.accepted == 0)
         }
         guard duplicates <= allowedDuplicates else {
             return (.fewDuplicates, "\(duplicates) past locations came twice, but only \(allowedDuplicates) may")
@@ -183,7 +184,7 @@ struct DeliveryAccount {
     /// The number of accepted updates that Fleet Engine has never received, and that are neither evicted nor
     /// quarantined.
     var missing: Int64 {
-        let unseen = updates.values.reduce(Int64(0)) { $0 + max(0, $1.accepted - $1.seen) }
-        return unseen - ledger.evicted - ledger.quarantined
+        let notReceived = updates.values.reduce(Int64(0)) { $0 + max(0, $1.accepted - $1.received) }
+        return notReceived - ledger.evicted - ledger.quarantined
     }
 }

@@ -6,9 +6,9 @@ struct LatenessWatch {
     /// The maximum time until a position arrives, and between two requests.
     static let limit = Duration.seconds(60)
     /// The time for two exchanges on a network that works.
-    static let exchange = Duration.seconds(5)
+    static let timeForTwoExchanges = Duration.seconds(5)
     /// The time for an exchange with a slow server, after which the heartbeat starts.
-    static let slowExchange = Duration.seconds(10)
+    static let slowExchangeTime = Duration.seconds(10)
 
     private struct Awaited {
         let time: UTCTime
@@ -31,7 +31,7 @@ struct LatenessWatch {
     private var pendingFrom: (accepted: Int64, count: Int64) = (0, 0)
     private var pendingCount: Int64 = 0
     /// The maximum number of pending updates since the last fault.
-    private var backlog: Int64 = 0
+    private var maximumPendingCount: Int64 = 0
 
     var isCaughtUp: Bool { awaited.isEmpty }
 
@@ -39,7 +39,7 @@ struct LatenessWatch {
         isRunning = true
         settledAt = max(settledAt, now)
         lastHeard = now
-        backlog = max(backlog, pendingCount)
+        maximumPendingCount = max(maximumPendingCount, pendingCount)
     }
 
     mutating func stop() {
@@ -49,13 +49,13 @@ struct LatenessWatch {
 
     mutating func allowDelay(until time: Duration) {
         settledAt = max(settledAt, time)
-        backlog = max(backlog, pendingCount)
+        maximumPendingCount = max(maximumPendingCount, pendingCount)
     }
 
     /// Records that the outbox has accepted, at once, `count` updates that it had failed to store earlier.
     mutating func storeLate(_ count: Int64, at now: Duration) {
         settledAt = max(settledAt, now)
-        backlog += count
+        maximumPendingCount += count
     }
 
     /// Records that the vehicle is private until `end`. Until then, nothing is repeated or sent from memory, and no new
@@ -101,10 +101,10 @@ struct LatenessWatch {
         if pendingSince != nil, accepted - count >= pendingFrom.accepted, count <= pendingFrom.count + 2 {
             pendingSince = nil
         }
-        if now < settledAt { backlog = max(backlog, count) }
+        if now < settledAt { maximumPendingCount = max(maximumPendingCount, count) }
         if count == 0 {
             pendingSince = nil
-            if now >= settledAt { backlog = 0 }
+            if now >= settledAt { maximumPendingCount = 0 }
         } else if pendingSince == nil {
             pendingSince = now
             pendingFrom = (accepted, count)
@@ -120,13 +120,15 @@ struct LatenessWatch {
                     + "has worked since \(settledAt.clockText)"
             )
         }
-        if hasPosition, max(lastHeard, settledAt) + Self.limit + Self.slowExchange < next {
+        if hasPosition, max(lastHeard, settledAt) + Self.limit + Self.slowExchangeTime < next {
             return (
                 .neverSilent,
                 "nothing was received since \(lastHeard.clockText); the path has worked since \(settledAt.clockText)"
             )
         }
-        if let pendingSince, max(pendingSince, settledAt) + Self.limit + Self.exchange * Int(backlog) < next {
+        if let pendingSince,
+            max(pendingSince, settledAt) + Self.limit + Self.timeForTwoExchanges * Int(maximumPendingCount) < next
+        {
             return (
                 .backlogShrinks,
                 "\(pendingCount) are pending, some since \(pendingSince.clockText); the path has worked since "

@@ -10,11 +10,11 @@ struct TokenBucket {
     }
 
     /// Counts an event. Returns `false` if the event exceeds the limit.
-    mutating func take(at now: Duration) -> Bool {
+    mutating func consume(at now: Duration) -> Bool {
         level = min(capacity, level + (now - filledAt) / interval) - 1
         filledAt = now
         return level >= 0
     }
 
-    mutating func give(_ count: Double) { level = min(capacity, level + count) }
+    mutating func refill(by count: Double) { level = min(capacity, level + count) }
 }

@@ -17,7 +17,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     private var attempts = TokenBucket(capacity: 40, interval: .seconds(1))
     /// The updates that are always rejected.
     private var poisonous: Set<UpdateKey> = []
-    private var judged: Set<UpdateKey> = []
+    private var decided: Set<UpdateKey> = []
 
     /// The maximum number of locations in a batch, all of which are repeated after a lost answer.
     static let maximumBatch = 51
@@ -31,22 +31,22 @@ final class FleetEngineDouble: @unchecked Sendable {
     }
 
     /// Records that the network has returned, so delayed requests may arrive at once.
-    func networkReturned() { attempts.give(6) }
+    func networkReturned() { attempts.refill(by: 6) }
 
     /// Records that the service was reloaded: its upload loop doesn't continue the waits of the previous one.
-    func reloaded() { attempts.give(3) }
+    func recordReload() { attempts.refill(by: 3) }
 
     /// Records that the client is about to send `request`, whether it arrives or not.
     func willSend(_ request: HTTPRequest) {
         world.note(.request, Int64(request.body.count), 0, "request of \(request.body.count) bytes")
-        world.require(.fewAttempts, attempts.take(at: world.now), "attempts come faster than one per second")
+        world.require(.fewAttempts, attempts.consume(at: world.now), "attempts come faster than one per second")
         world.require(
             .privateIsSilent, !world.isKnownPrivate || UpdateReader.state(of: request) != "ONLINE",
             "a private vehicle is reported as online")
         issuer.willUse(Self.token(of: request), for: vehicle.vehicleID)
     }
 
-    func answerWasLost() { world.account.allowDuplicates(Self.maximumBatch) }
+    func recordLostAnswer() { world.account.allowDuplicates(Self.maximumBatch) }
 
     func receive(_ request: HTTPRequest) -> HTTPResponse {
         let answer = answer(request)
@@ -55,66 +55,67 @@ final class FleetEngineDouble: @unchecked Sendable {
     }
 
     private func answer(_ request: HTTPRequest) -> HTTPResponse {
-        if world.holds(.serverError) {
+        if world.isActive(.serverError) {
             world.allowDelay(for: .seconds(61))
-            return refusal(dice.element(of: [500, 502, 503, 504]), "UNAVAILABLE", "try again")
+            return errorAnswer(dice.element(of: [500, 502, 503, 504]), "UNAVAILABLE", message: "try again")
         }
-        if world.strikes(.tooManyRequests) { return busy() }
+        if world.strikes(.tooManyRequests) { return tooManyRequestsAnswer() }
         let token = issuer.judge(Self.token(of: request), for: vehicle.vehicleID)
         if token != .good || world.strikes(.refusedToken) {
             if token == .good { issuer.revoke(Self.token(of: request)) }
             world.allowDelay(for: .seconds(66))
             return token == .foreign
-                ? refusal(403, "PERMISSION_DENIED", "vehicle") : refusal(401, "UNAUTHENTICATED", "token")
+                ? errorAnswer(403, "PERMISSION_DENIED", message: "vehicle")
+                : errorAnswer(401, "UNAUTHENTICATED", message: "token")
         }
-        if world.holds(.missingVehicle) {
+        if world.isActive(.missingVehicle) {
             world.allowDelay(for: .seconds(301))  // the pauses between probes grow to five minutes
-            return refusal(404, "NOT_FOUND", "no such vehicle")
+            return errorAnswer(404, "NOT_FOUND", message: "no such vehicle")
         }
         switch UpdateReader.read(request, for: vehicle) {
         case .failure(let problem):
-            world.recordBreach(.wellFormed, problem.words)
-            return refusal(400, "INVALID_ARGUMENT", problem.words)
+            world.recordBreach(.wellFormed, problem.message)
+            return errorAnswer(400, "INVALID_ARGUMENT", message: problem.message)
         case .success(let update): return accept(update)
         }
     }
 
     private func accept(_ update: UpdateReader.Update) -> HTTPResponse {
-        guard let last = update.last else { return delivered }
+        guard let last = update.last else { return successAnswer }
         if world.has(.smallRequestsOnly), update.past.count + 1 > locationLimit {
             return HTTPResponse(status: 413, body: Array("<html>413 Request Entity Too Large</html>".utf8))
         }
         let rejected = (update.past + [last]).filter(isPoisonous)
         guard rejected.isEmpty else {
             // Each step of the search for the rejected update costs a slow answer.
-            if world.holds(.slowAnswer) { world.allowDelay(for: .seconds(60)) }
+            if world.isActive(.slowAnswer) { world.allowDelay(for: .seconds(60)) }
             if update.past.isEmpty { world.account.reject(last, at: world.now) }
             for key in rejected { world.account.reject(key, at: world.now) }
-            return refusal(400, "INVALID_ARGUMENT", "location \(rejected.count)")
+            return errorAnswer(400, "INVALID_ARGUMENT", message: "location \(rejected.count)")
         }
         if let breach = world.account.receive(last: last, past: update.past, at: world.now) {
             world.recordBreach(breach.law, breach.detail)
         }
-        attempts.give(2)  // this request, and another for the backlog
-        return delivered
+        attempts.refill(by: 2)  // this request, and another for the backlog
+        return successAnswer
     }
 
     /// Whether the update is always rejected, which is decided at its first arrival.
     private func isPoisonous(_ key: UpdateKey) -> Bool {
-        if judged.insert(key).inserted, world.strikes(.refusedUpdate) { poisonous.insert(key) }
+        if decided.insert(key).inserted, world.strikes(.refusedUpdate) { poisonous.insert(key) }
         return poisonous.contains(key)
     }
 
-    private func busy() -> HTTPResponse {
+    private func tooManyRequestsAnswer() -> HTTPResponse {
         let seconds = dice.below(20) == 0 ? 30 + dice.below(900) : 1 + dice.below(30)
         // The requested wait, and then longer intervals, which shrink with each accepted upload.
         world.allowDelay(for: .seconds(min(seconds, 600) + 700))
-        var answer = refusal(429, "RESOURCE_EXHAUSTED", "quota")
+        var answer = errorAnswer(429, "RESOURCE_EXHAUSTED", message: "quota")
         answer.headers["Retry-After"] = "\(seconds)"
         return answer
     }
 
-    private var delivered: HTTPResponse {
+    private var successAnswer: HTTPResponse {
         var answer = HTTPResponse(status: 200, body: Array("{\"name\":\"\(vehicle)\"}".utf8))
         if dice.chance(0.1) {
             answer.headers["Date"] = world.utc.httpDate
@@ -122,10 +123,10 @@ final class FleetEngineDouble: @unchecked Sendable {
         return answer
     }
 
-    private func refusal(_ status: Int, _ word: String, _ message: String) -> HTTPResponse {
+    private func errorAnswer(_ status: Int, _ code: String, message: String) -> HTTPResponse {
         HTTPResponse(
             status: status,
-            body: Array("{\"error\":{\"code\":\(status),\"status\":\"\(word)\",\"message\":\"\(message)\"}}".utf8))
+            body: Array("{\"error\":{\"code\":\(status),\"status\":\"\(code)\",\"message\":\"\(message)\"}}".utf8))
     }
 
     private static func token(of request: HTTPRequest) -> Substring {

@@ -26,7 +26,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
     }
 
     /// The maximum delay after a failed exchange: the exchange's own time plus the maximum wait.
-    private static let consequence = Duration.seconds(15 + 16)
+    private static let maximumDelayAfterFailure = Duration.seconds(15 + 16)
 
     init(_ world: World, server: FleetEngineDouble) {
         self.world = world
@@ -40,7 +40,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         networkChanged()
     }
 
-    var isUp: Bool { !world.holds(.outage) && !world.holds(.silentOutage) }
+    var isUp: Bool { !world.isActive(.outage) && !world.isActive(.silentOutage) }
 
     func networkChanged() {
         isHalfOpen = false
@@ -59,22 +59,22 @@ final class Network: HTTPTransport, @unchecked Sendable {
         server.willSend(request)
         let started = world.now
         if isHalfOpen {
-            try await hang(request, since: started, "half open")
+            try await hang(request, since: started, reason: "half open")
             isHalfOpen = false
             throw failure(.timedOut, "no answer on an old connection")
         }
         try requireConnectivity()
-        if world.holds(.captivePortal) { return try await portal() }
+        if world.isActive(.captivePortal) { return try await captivePortalAnswer() }
         // Always drawn, so that excluding a kind doesn't affect other draws.
         let isLost = world.strikes(.lostRequest)
         let isAnswerLost = world.strikes(.lostAnswer)
         let isReset = world.strikes(.reset)
         try await connect(request)
-        try await travel()
+        try await waitHalfARoundTrip()
         if isReset, !isAnswerLost { throw failure(.connectionLost, "reset before the request was read") }
         try requireConnectivity()
         if isLost {
-            try await hang(request, since: started, "request lost")
+            try await hang(request, since: started, reason: "request lost")
             throw failure(.timedOut, "no answer")
         }
         let answer = answer(to: request)
@@ -82,14 +82,14 @@ final class Network: HTTPTransport, @unchecked Sendable {
         do throws(HTTPTransportError) {
             if isAnswerLost {
                 if isReset { throw failure(.connectionLost, "reset before the answer was read") }
-                try await hang(request, since: started, "answer lost")
+                try await hang(request, since: started, reason: "answer lost")
                 throw failure(.timedOut, "no answer")
             }
             try await waitIfServerIsSlow(request)
-            try await travel()
+            try await waitHalfARoundTrip()
             try requireConnectivity()
         } catch {
-            if isDelivered { server.answerWasLost() }
+            if isDelivered { server.recordLostAnswer() }
             throw error
         }
         knowsDeadFamily = false
@@ -102,11 +102,11 @@ final class Network: HTTPTransport, @unchecked Sendable {
     /// Connects over the family that the transport chooses, unless a connection is kept.
     private func connect(_ request: HTTPRequest) async throws(HTTPTransportError) {
         guard connection == nil else { return }
-        guard route.family != .ipv4, world.holds(.deadFamily) else {
+        guard route.family != .ipv4, world.isActive(.deadFamily) else {
             connection = Connection()
             return
         }
-        if !knowsDeadFamily { world.allowDelay(for: Self.consequence) }
+        if !knowsDeadFamily { world.allowDelay(for: Self.maximumDelayAfterFailure) }
         knowsDeadFamily = true
         world.note(.answer, -4, 0, "network: IPv6 connects, but doesn't answer")
         await world.clock.wait(for: request.limits.connect)
@@ -128,7 +128,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
     /// If the server is slow, waits as long as it takes to answer.
     private func waitIfServerIsSlow(_ request: HTTPRequest) async throws(HTTPTransportError) {
         let wasSlow = isSlow
-        isSlow = world.holds(.slowAnswer)
+        isSlow = world.isActive(.slowAnswer)
         guard isSlow else { return }
         // A slow server that accepts only small requests may accept fewer positions than a vehicle generates.
         if !wasSlow || world.has(.smallRequestsOnly) { world.allowDelay(for: .seconds(30)) }
@@ -142,9 +142,9 @@ final class Network: HTTPTransport, @unchecked Sendable {
     }
 
     /// Waits for half a round trip.
-    private func travel() async throws(HTTPTransportError) {
+    private func waitHalfARoundTrip() async throws(HTTPTransportError) {
         var delay = dice.seconds(0.01...0.15)
-        if world.holds(.slowNetwork) {
+        if world.isActive(.slowNetwork) {
             delay = dice.seconds(0.2...5)
             world.allowDelay(for: .seconds(20))
         }
@@ -155,29 +155,29 @@ final class Network: HTTPTransport, @unchecked Sendable {
 
     private func requireConnectivity() throws(HTTPTransportError) {
         if isUp { return }
-        let isKnown = world.holds(.outage)
+        let isKnown = world.isActive(.outage)
         if !isKnown, world.strikes(.halfOpen) { isHalfOpen = true }
         throw failure(isKnown ? .nameNotResolved : .connectionFailed, "no route to the server")
     }
 
     private func failure(_ code: HTTPTransportError.Code, _ detail: String) -> HTTPTransportError {
-        world.allowDelay(for: Self.consequence)
+        world.allowDelay(for: Self.maximumDelayAfterFailure)
         if connection == nil, code != .nameNotResolved { route.didFail(over: route.family ?? .ipv6) }
         knowsDeadFamily = false
         world.note(.answer, -1, 0, "network: \(detail)")
         return HTTPTransportError(code, "\(detail)")
     }
 
-    private func hang(_ request: HTTPRequest, since start: Duration, _ why: String) async throws(HTTPTransportError) {
-        world.allowDelay(for: Self.consequence)
-        world.note(.answer, -2, 0, "network: \(why), the exchange hangs")
+    private func hang(_ request: HTTPRequest, since start: Duration, reason: String) async throws(HTTPTransportError) {
+        world.allowDelay(for: Self.maximumDelayAfterFailure)
+        world.note(.answer, -2, 0, "network: \(reason), the exchange hangs")
         await world.clock.wait(for: request.limits.total - (world.now - start))
         if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
     }
 
-    private func portal() async throws(HTTPTransportError) -> HTTPResponse {
+    private func captivePortalAnswer() async throws(HTTPTransportError) -> HTTPResponse {
         world.allowDelay(for: .seconds(62))
-        try await travel()
+        try await waitHalfARoundTrip()
         world.note(.answer, -3, 0, "network: a login page answers")
         switch dice.below(4) {
         case 0: return HTTPResponse(status: 302, headers: HTTPHeaders(["Location": "http://portal.invalid/"]))

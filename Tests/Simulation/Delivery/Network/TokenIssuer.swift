@@ -6,7 +6,7 @@ import VehicleAuthorization
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
-    enum Verdict { case good, dead, foreign }
+    enum Verdict { case good, invalid, foreign }
 
     private struct Issued {
         let vehicleID: String
@@ -25,7 +25,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     private var issued: [String: Issued] = [:]
     private var serial = 0
     private var inFlight: Set<String> = []
-    private var begun: [String: Int] = [:]
+    private var fetchCounts: [String: Int] = [:]
     private var fetches = TokenBucket(capacity: 40, interval: .seconds(10))
     /// The life of this backend's tokens in seconds.
     private let life: Double
@@ -42,14 +42,14 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     /// Records that a new process has started, so fetches of the old one no longer count.
     func processStarted() { inFlight = [] }
 
-    func networkReturned() async { fetches.give(6) }
+    func networkReturned() async { fetches.refill(by: 6) }
 
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         let vehicleID = context.vehicleID
         world.require(.oneFetch, inFlight.insert(vehicleID).inserted, "two fetches for \(vehicleID) at once")
         defer { inFlight.remove(vehicleID) }
-        begun[vehicleID, default: 0] += 1
-        world.require(.fewFetches, fetches.take(at: world.now), "the backend is asked too often")
+        fetchCounts[vehicleID, default: 0] += 1
+        world.require(.fewFetches, fetches.consume(at: world.now), "the backend is asked too often")
         // Always drawn, so that excluding a kind doesn't affect other draws.
         let isSlow = world.strikes(.slowIssuer)
         let isBusy = world.strikes(.issuerBusy)
@@ -70,8 +70,8 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     private func failure(
         _ code: AuthorizationError.Code, _ detail: String, retryAfter: Duration? = nil
     ) -> AuthorizationError {
-        let asked = min(retryAfter ?? .zero, .seconds(600))
-        world.allowDelay(for: max(asked, .seconds(60)) + .seconds(66))
+        let requestedWait = min(retryAfter ?? .zero, .seconds(600))
+        world.allowDelay(for: max(requestedWait, .seconds(60)) + .seconds(66))
         world.note(.token, 0, 0, "the token backend fails: \(detail)")
         return AuthorizationError(code, "token backend: \(detail)", retryAfter: retryAfter)
     }
@@ -89,20 +89,21 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         let text =
             isOpaque
             ? "opaque-\(serial)" : Self.signed(subject: subject, issuedAt: now - age, end: end, serial: serial)
-        let left = Duration.seconds(end) - .milliseconds(world.utc.millisecondsSince1970)
+        let remainingLife = Duration.seconds(end) - .milliseconds(world.utc.millisecondsSince1970)
         // Life counts from the start of the fetch, so a slow answer shortens it. Tokens and answers state whole
         // seconds.
         issued[text] = Issued(
-            vehicleID: subject, end: world.now + left,
-            margin: left - delay > .seconds(335) ? .seconds(299) : .zero, fetch: begun[vehicleID, default: 0])
+            vehicleID: subject, end: world.now + remainingLife,
+            margin: remainingLife - delay > .seconds(335) ? .seconds(299) : .zero,
+            fetch: fetchCounts[vehicleID, default: 0])
         if issued.count > 400 { issued = issued.filter { $0.value.end > world.now - .seconds(3600) } }
         if isForeign || isExpired { world.allowDelay(for: .seconds(126)) }
         world.note(.token, Int64(serial), Int64(end - now), "token \(serial) for \(subject), \(end - now) s of life")
-        let lifetime = isOpaque ? left : Self.lifetime(of: text, issuerTime: Double(now))
+        let lifetime = isOpaque ? remainingLife : Self.lifetime(of: text, issuerTime: Double(now))
         return AuthorizationToken(value: text, lifetime: lifetime)
     }
 
-    // MARK: The oracle
+    // MARK: Judging tokens
 
     /// Records that a request with this token is about to be sent.
     func willUse(_ text: Substring, for vehicleID: String) {
@@ -110,17 +111,17 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
             return world.recordBreach(.ownToken, "a token that was never issued")
         }
         world.require(.ownToken, token.vehicleID == vehicleID, "a token of \(token.vehicleID) for \(vehicleID)")
-        let left = token.end - world.now
+        let remainingLife = token.end - world.now
         // After an attempt to renew it, a token may be used to its end. Before that, one update may still use it.
-        let isDue = token.fetch == begun[vehicleID] && left < token.margin
+        let isDue = token.fetch == fetchCounts[vehicleID] && remainingLife < token.margin
         world.require(
-            .tokenMargin, left > .zero && !(isDue && token.isOverdue),
-            "\(left) of life are left, but the renewal is due at \(token.margin)")
+            .tokenMargin, remainingLife > .zero && !(isDue && token.isOverdue),
+            "\(remainingLife) of life are left, but the renewal is due at \(token.margin)")
         issued[String(text)]?.isOverdue = isDue
     }
 
     func judge(_ text: Substring, for vehicleID: String) -> Verdict {
-        guard let token = issued[String(text)], token.end > world.now, !token.isRevoked else { return .dead }
+        guard let token = issued[String(text)], token.end > world.now, !token.isRevoked else { return .invalid }
         return token.vehicleID == vehicleID ? .good : .foreign
     }
 

@@ -10,17 +10,17 @@ enum UpdateReader {
         var past: [UpdateKey]
     }
 
-    struct Problem: Error { let words: String }
+    struct Problem: Error { let message: String }
 
     static func read(_ request: HTTPRequest, for vehicle: VehicleName) -> Result<Update, Problem> {
-        do throws(Problem) { return .success(try update(request, vehicle)) } catch { return .failure(error) }
+        do throws(Problem) { return .success(try update(in: request, for: vehicle)) } catch { return .failure(error) }
     }
 
     static func state(of request: HTTPRequest) -> String? {
         (try? JSONValue(parsing: request.body))?["vehicleState"]?.stringValue
     }
 
-    private static func update(_ request: HTTPRequest, _ vehicle: VehicleName) throws(Problem) -> Update {
+    private static func update(in request: HTTPRequest, for vehicle: VehicleName) throws(Problem) -> Update {
         let parts = request.url.target.split(separator: "?", maxSplits: 1)
         try require(parts.first.map(String.init) == "/v1/\(vehicle)", "the address is \(request.url.target)")
         try require(parts.count == 2 && parts[1].hasPrefix("updateMask="), "there is no update mask")
@@ -30,10 +30,10 @@ enum UpdateReader {
         let body: [String: JSONValue]
         do {
             guard let members = try JSONValue(parsing: request.body).objectValue else {
-                throw Problem(words: "the body isn't an object")
+                throw Problem(message: "the body isn't an object")
             }
             body = members
-        } catch let error as Problem { throw error } catch { throw Problem(words: "the body isn't JSON: \(error)") }
+        } catch let error as Problem { throw error } catch { throw Problem(message: "the body isn't JSON: \(error)") }
         try require(Set(mask) == Set(body.keys) && !mask.isEmpty, "mask \(mask) and members \(body.keys) differ")
         if let state = body["vehicleState"] {
             try require(["ONLINE", "OFFLINE"].contains(state.stringValue), "the state is \(state)")
@@ -48,13 +48,13 @@ enum UpdateReader {
     }
 
     private static func location(_ value: JSONValue, namesSensor: Bool) throws(Problem) -> UpdateKey {
-        guard let members = value.objectValue else { throw Problem(words: "a location isn't an object") }
-        for (name, value) in members { try check(name, value) }
+        guard let members = value.objectValue else { throw Problem(message: "a location isn't an object") }
+        for (name, value) in members { try checkMember(name, value: value) }
         guard let place = members["supplementalLocation"], let latitude = place["latitude"]?.doubleValue,
             let longitude = place["longitude"]?.doubleValue, abs(latitude) <= 90, abs(longitude) <= 180
-        else { throw Problem(words: "a location has no place") }
+        else { throw Problem(message: "a location has no place") }
         guard let time = members["supplementalLocationTime"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) else {
-            throw Problem(words: "a location has no time")
+            throw Problem(message: "a location has no time")
         }
         try require(
             (members["supplementalLocationSensor"] != nil) == namesSensor, "only the last location must name its sensor"
@@ -62,7 +62,7 @@ enum UpdateReader {
         return UpdateKey(time: time, latitude: latitude, longitude: longitude)
     }
 
-    private static func check(_ name: String, _ value: JSONValue) throws(Problem) {
+    private static func checkMember(_ name: String, value: JSONValue) throws(Problem) {
         let isGood =
             switch name {
             case "supplementalLocation", "supplementalLocationTime", "supplementalLocationSensor": true
@@ -75,7 +75,7 @@ enum UpdateReader {
         try require(isGood, "\(name) is \(value)")
     }
 
-    private static func require(_ claim: Bool, _ words: @autoclosure () -> String) throws(Problem) {
-        if !claim { throw Problem(words: words()) }
+    private static func require(_ condition: Bool, _ message: @autoclosure () -> String) throws(Problem) {
+        if !condition { throw Problem(message: message()) }
     }
 }

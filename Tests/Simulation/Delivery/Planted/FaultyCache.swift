@@ -6,7 +6,7 @@ actor FaultyCache: VehicleAuthorization {
     private let issuer: any VehicleAuthorization
     private let bug: PlantedBug
     private let world: World
-    private var kept: [AuthorizationContext: (token: AuthorizationToken, end: Duration)] = [:]
+    private var tokens: [AuthorizationContext: (token: AuthorizationToken, end: Duration)] = [:]
 
     init(
         _ cached: any VehicleAuthorization, issuer: any VehicleAuthorization, bug: PlantedBug, world: World
@@ -17,16 +17,16 @@ actor FaultyCache: VehicleAuthorization {
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         if bug == .asksAtEachUpload { return try await issuer.token(for: context) }
         // One token for all vehicles, or one per vehicle that is used to its last second.
-        let place = bug == .mixesVehicles ? AuthorizationContext(vehicleID: "any") : context
-        if let kept = kept[place], world.now < kept.end { return kept.token }
+        let key = bug == .mixesVehicles ? AuthorizationContext(vehicleID: "any") : context
+        if let kept = tokens[key], world.now < kept.end { return kept.token }
         let token = try await cached.token(for: context)
         let margin: Duration = bug == .mixesVehicles ? .seconds(300) : .zero
-        kept[place] = (token, world.now + (token.lifetime ?? .zero) - margin)
+        tokens[key] = (token, world.now + (token.lifetime ?? .zero) - margin)
         return token
     }
 
     func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
-        kept = [:]
+        tokens = [:]
         await cached.discard(token, for: context)
     }
 

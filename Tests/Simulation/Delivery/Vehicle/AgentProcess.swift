@@ -47,7 +47,7 @@ final class AgentProcess: @unchecked Sendable {
         let ledger = try await opened.ledger()
         let newest = try await opened.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let breach = world.account.open(ledger, at: world.now) { world.recordBreach(breach.law, breach.detail) }
-        outbox = WatchedOutbox(opened, world, life, environment.disk)
+        outbox = WatchedOutbox(opened, world: world, life: life, disk: environment.disk)
 
         let issuer: any VehicleAuthorization = environment.issuer
         let cached = CachedAuthorization(issuer, clock: world.clock, jitter: { jitter.draw() }, report: { _ in })
@@ -128,7 +128,7 @@ final class AgentProcess: @unchecked Sendable {
     }
 
     /// Ends the process at once. Its disk must already be cut off.
-    func die() async {
+    func kill() async {
         life.isAlive = false
         world.account.stop()
         world.account.allowDuplicates(FleetEngineDouble.maximumBatch)
@@ -136,10 +136,10 @@ final class AgentProcess: @unchecked Sendable {
     }
 
     private func cancel() async {
-        let begun = world.now
+        let start = world.now
         task?.cancel()
         await task?.value
         task = nil
-        world.require(.stopsAtOnce, world.now == begun, "the end took \(world.now - begun)")
+        world.require(.stopsAtOnce, world.now == start, "the end took \(world.now - start)")
     }
 }

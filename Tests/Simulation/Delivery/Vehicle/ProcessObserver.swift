@@ -21,7 +21,7 @@ struct ProcessObserver: ReportingObserver {
         case .accepted(let stored):
             world.note(.accepted, stored.sequence, 0, "accepted \(stored.sequence) of \(stored.update.timeOfFix)")
         case .notStored(let update, let error):
-            world.account.offer(update, at: world.now)
+            world.account.recordNotStored(update, at: world.now)
             world.note(.notStored, 0, 0, "not stored: \(error.code)")
         case .uploading(let batch):
             world.require(

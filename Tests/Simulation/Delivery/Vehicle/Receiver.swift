@@ -15,7 +15,7 @@ final class Receiver: FixSource, @unchecked Sendable {
     private var writer = SentenceWriter()
     var activity = Activity.off
     private var clockError = Duration.zero
-    /// The number of remaining epochs with this error.
+    /// The number of remaining epochs with `clockError`.
     private var wrongEpochs = 0
 
     init(_ world: World) {
@@ -29,9 +29,9 @@ final class Receiver: FixSource, @unchecked Sendable {
             var decoder = NMEADecoder(options: NMEADecoderOptions(dates: dates))
             await deliver(.state(.receiving(source: "line")))
             await read(with: &decoder, deliver)
-            if world.holds(.unplugged) {
+            if world.isActive(.unplugged) {
                 await deliver(.state(.waiting(source: "line", .deviceMissing)))
-                while world.holds(.unplugged), !Task.isCancelled { await world.clock.wait(for: .seconds(5)) }
+                while world.isActive(.unplugged), !Task.isCancelled { await world.clock.wait(for: .seconds(5)) }
             }
         }
         throw FixSourceError(log: "the simulated receiver", .stopped)
@@ -46,12 +46,12 @@ final class Receiver: FixSource, @unchecked Sendable {
     private func read(
         with decoder: inout NMEADecoder, _ deliver: @escaping @Sendable (FixSourceEvent) async -> Void
     ) async {
-        while !Task.isCancelled, !world.holds(.unplugged) {
+        while !Task.isCancelled, !world.isActive(.unplugged) {
             let interval: Int64 = activity == .driving ? 1 : 5
             let next = (world.now.components.seconds / interval + 1) * interval
             await world.clock.wait(for: .seconds(next) - world.now)
             road.advance(Double(interval), isDriving: activity == .driving)
-            guard !Task.isCancelled, activity != .off, !world.holds(.gap) else { continue }
+            guard !Task.isCancelled, activity != .off, !world.isActive(.gap) else { continue }
             await decode(writeEpoch(), with: &decoder, deliver)
         }
     }

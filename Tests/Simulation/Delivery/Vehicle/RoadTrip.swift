@@ -9,7 +9,7 @@ struct RoadTrip {
     /// The course in whole degrees from north.
     private(set) var course = 0
     private var dice: Dice
-    private var target = 0.0
+    private var targetSpeed = 0.0
     private var turn = 0
     private var secondsToChange = 0.0
 
@@ -25,10 +25,10 @@ struct RoadTrip {
         secondsToChange -= seconds
         if secondsToChange <= 0 {
             secondsToChange = dice.uniform(5...40)
-            target = dice.chance(0.25) ? 0 : dice.uniform(5...33)
+            targetSpeed = dice.chance(0.25) ? 0 : dice.uniform(5...33)
             turn = dice.chance(0.5) ? 0 : dice.below(21) - 10
         }
-        let wanted = isDriving ? target : 0
+        let wanted = isDriving ? targetSpeed : 0
         let change = max(-2.5 * seconds, min(1.8 * seconds, wanted - speed))
         speed = max(0, speed + change)
         if speed == 0 { return }

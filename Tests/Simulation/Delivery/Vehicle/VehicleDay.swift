@@ -32,15 +32,15 @@ final class VehicleDay: @unchecked Sendable {
 
     /// Runs until all faults have ended and everything is delivered.
     func run() async {
-        let (link, people) = (Task { await watchLink() }, Task { await watchSwitch() })
+        let (linkWatch, switchWatch) = (Task { await watchLink() }, Task { await watchSwitch() })
         while world.now < world.faultsEnd {
             await start()
             environment.receiver.activity = .driving
-            await spend(dice.skewedSeconds(120...7200))
+            await waitAndReload(for: dice.skewedSeconds(120...7200))
             environment.receiver.activity = dice.chance(0.7) ? .parked : .off
             await endDrive()
         }
-        for watch in [link, people] {
+        for watch in [linkWatch, switchWatch] {
             watch.cancel()
             await watch.value
         }
@@ -49,7 +49,7 @@ final class VehicleDay: @unchecked Sendable {
 
     /// Ends a drive: with a power cut, a kill, a shutdown, or a pause.
     private func endDrive() async {
-        await spend(dice.skewedSeconds(1...600))
+        await waitAndReload(for: dice.skewedSeconds(1...600))
         if world.strikes(.powerCut) {
             await cutPower()
         } else if world.strikes(.kill) {
@@ -62,7 +62,7 @@ final class VehicleDay: @unchecked Sendable {
             process = nil
             await world.clock.wait(for: dice.skewedSeconds(5...3600))
         } else {
-            await spend(dice.skewedSeconds(60...14_400))
+            await waitAndReload(for: dice.skewedSeconds(60...14_400))
         }
     }
 
@@ -76,7 +76,7 @@ final class VehicleDay: @unchecked Sendable {
     }
 
     private func endProcess() async {
-        await process?.die()
+        await process?.kill()
         process = nil
     }
 
@@ -93,11 +93,11 @@ final class VehicleDay: @unchecked Sendable {
     }
 
     /// Waits for `time`. Reloads the configuration whenever a reload is due.
-    private func spend(_ time: Duration) async {
+    private func waitAndReload(for time: Duration) async {
         let end = world.now + min(time, max(.seconds(1), world.faultsEnd - world.now))
         while let due = world.nextSpell(.reload), due.lowerBound < end {
             await world.clock.wait(for: max(.zero, due.lowerBound - world.now) + .milliseconds(1))
-            if world.holds(.reload) { await reload() }
+            if world.isActive(.reload) { await reload() }
             await world.clock.wait(for: max(.milliseconds(1), due.upperBound - world.now))
         }
         await world.clock.wait(for: max(.zero, end - world.now))
@@ -107,7 +107,7 @@ final class VehicleDay: @unchecked Sendable {
     private func reload() async {
         guard process != nil else { return }
         world.note(.reload, 0, 0, "the configuration is read again")
-        server.reloaded()
+        server.recordReload()
         await process?.terminate(isSilent: true)
         process = nil  // releases the lock of an outbox that could not be closed
         await start()

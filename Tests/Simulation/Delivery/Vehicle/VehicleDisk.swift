@@ -44,13 +44,13 @@ final class VehicleDisk: @unchecked Sendable {
 
     /// Prepares the disk for a call of the process: the disk may be full or locked, or fail once.
     func prepare() {
-        let isLocked = world.holds(.lockedOutbox)
+        let isLocked = world.isActive(.lockedOutbox)
         if isLocked != disk.isLocked { world.note(.disk, 4, isLocked ? 1 : 0, "another program's lock: \(isLocked)") }
         disk.isLocked = isLocked
-        let isFull = world.holds(.fullDisk)
+        let isFull = world.isActive(.fullDisk)
         if isFull, disk.capacity == nil {
             world.note(.disk, 2, 0, "the disk is full")
-            disk.capacity = used + Int64(dice.below(3) * 3000)
+            disk.capacity = usedBytes + Int64(dice.below(3) * 3000)
         } else if !isFull {
             disk.capacity = nil
         }
@@ -75,7 +75,7 @@ final class VehicleDisk: @unchecked Sendable {
 
     func powerOn() { disk.powerOn() }
 
-    private var used: Int64 {
+    private var usedBytes: Int64 {
         ((try? FileSystem.names(inDirectory: disk.directory)) ?? []).reduce(0) { sum, name in
             sum + ((try? FileSystem.fileSize(at: "\(disk.directory)/\(name)")) ?? 0)
         }

@@ -8,7 +8,7 @@ struct WatchedOutbox: Outbox {
     private let life: ProcessLife
     private let disk: VehicleDisk
 
-    init(_ base: any Outbox, _ world: World, _ life: ProcessLife, _ disk: VehicleDisk) {
+    init(_ base: any Outbox, world: World, life: ProcessLife, disk: VehicleDisk) {
         (self.base, self.world, self.life, self.disk) = (base, world, life, disk)
     }
 
@@ -29,8 +29,8 @@ struct WatchedOutbox: Outbox {
         world.require(.privateIsSilent, world.privateFor == nil, "an update of a private vehicle is accepted")
         world.account.beginAppend(of: update, with: shapePoints, overrulingEarlier: overrulingEarlier)
         disk.prepare()
-        let begun = world.now
-        defer { world.require(.notLate, world.now == begun, "the outbox took \(world.now - begun) for an update") }
+        let start = world.now
+        defer { world.require(.notLate, world.now == start, "the outbox took \(world.now - start) for an update") }
         do {
             let appended = try await base.append(
                 update, with: shapePoints, overrulingEarlier: overrulingEarlier, next: next)
@@ -42,7 +42,7 @@ struct WatchedOutbox: Outbox {
             return appended
         } catch {
             if isAlive {
-                world.account.offer(update, overrulingEarlier: overrulingEarlier, at: world.now)
+                world.account.recordNotStored(update, overrulingEarlier: overrulingEarlier, at: world.now)
                 // Another program's lock doesn't delay any position.
                 if error.code != .busy { world.allowDelay(for: .seconds(61)) }
             }
@@ -66,7 +66,9 @@ struct WatchedOutbox: Outbox {
             throw error
         }
         // On a full disk, acknowledgements are kept in memory, and lost in a power cut.
-        if world.holds(.fullDisk) || world.holds(.lockedOutbox) { world.account.allowDuplicates(batch.pending.count) }
+        if world.isActive(.fullDisk) || world.isActive(.lockedOutbox) {
+            world.account.allowDuplicates(batch.pending.count)
+        }
         await check()
         return answer
     }

@@ -3,13 +3,15 @@ struct Scenario: Sendable, Hashable {
     var seed: UInt64
     /// The number of hours with faults, after which everything must be delivered.
     var hours: Double
-    var without: Set<FaultKind> = []
+    var excludedFaults: Set<FaultKind> = []
     var bug: PlantedBug?
 
     /// The command's arguments that replay the scenario.
     var arguments: String {
         var words = "--seed \(seed) --hours \(hours)"
-        if !without.isEmpty { words += " --without " + without.map(\.name).sorted().joined(separator: ",") }
+        if !excludedFaults.isEmpty {
+            words += " --without " + excludedFaults.map(\.name).sorted().joined(separator: ",")
+        }
         if let bug { words += " --planted \(bug.rawValue)" }
         return words
     }

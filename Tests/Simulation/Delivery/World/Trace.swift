@@ -20,7 +20,7 @@ struct Trace {
     init(output: ((String) -> Void)? = nil) { self.output = output }
 
     mutating func note(
-        _ mark: Mark, at time: Duration, _ one: Int64 = 0, _ other: Int64 = 0, _ words: @autoclosure () -> String
+        _ mark: Mark, at time: Duration, _ one: Int64 = 0, _ other: Int64 = 0, _ text: @autoclosure () -> String
     ) {
         count += 1
         counts[mark.rawValue] += 1
@@ -29,7 +29,7 @@ struct Trace {
         mix(UInt64(bitPattern: seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000))
         mix(UInt64(bitPattern: one))
         mix(UInt64(bitPattern: other))
-        output?("\(time.clockText)  \(words())")
+        output?("\(time.clockText)  \(text())")
     }
 
     private mutating func mix(_ value: UInt64) {

@@ -12,7 +12,7 @@ struct Weather {
         let length: ClosedRange<Double>
         /// The number of strikes, or of spells that had an effect.
         var count = 0
-        var lastMet: Duration?
+        var lastCountedStart: Duration?
 
         mutating func drawSpell(after time: Duration) {
             let begin = time + dice.skewedSeconds(pause)
@@ -29,7 +29,7 @@ struct Weather {
         end = .milliseconds(Int64(scenario.hours * 3_600_000))
         faults = FaultKind.allCases.enumerated().map { index, kind in
             let isDrawn = climate.chance(0.5)
-            let isPresent = isDrawn && !scenario.without.contains(kind)
+            let isPresent = isDrawn && !scenario.excludedFaults.contains(kind)
             let dice = Dice(seed: scenario.seed &+ UInt64(index) << 40, stream: .weather)
             var fault: Fault
             switch kind.shape {
@@ -76,11 +76,11 @@ struct Weather {
     }
 
     /// Returns the current spell; `nil` if there is none.
-    mutating func spell(_ kind: FaultKind, at now: Duration) -> Range<Duration>? {
+    mutating func currentSpell(_ kind: FaultKind, at now: Duration) -> Range<Duration>? {
         let spell = nextSpell(kind, after: now)
         guard let spell, spell.lowerBound <= now else { return nil }
-        if faults[kind.rawValue].lastMet != spell.lowerBound {
-            faults[kind.rawValue].lastMet = spell.lowerBound
+        if faults[kind.rawValue].lastCountedStart != spell.lowerBound {
+            faults[kind.rawValue].lastCountedStart = spell.lowerBound
             faults[kind.rawValue].count += 1
         }
         return spell

@@ -38,11 +38,11 @@ final class World: @unchecked Sendable {
 
     func has(_ kind: FaultKind) -> Bool { weather.has(kind, at: now) }
     func strikes(_ kind: FaultKind) -> Bool { weather.strikes(kind, at: now) }
-    func holds(_ kind: FaultKind) -> Bool { weather.spell(kind, at: now) != nil }
+    func isActive(_ kind: FaultKind) -> Bool { weather.currentSpell(kind, at: now) != nil }
     func nextSpell(_ kind: FaultKind) -> Range<Duration>? { weather.nextSpell(kind, after: now) }
 
     /// The time for which the vehicle has been private; `nil` if it isn't.
-    var privateFor: Duration? { weather.spell(.privateTime, at: now).map { now - $0.lowerBound } }
+    var privateFor: Duration? { weather.currentSpell(.privateTime, at: now).map { now - $0.lowerBound } }
 
     /// Whether the reporter has had time to notice that the vehicle is private.
     var isKnownPrivate: Bool { privateFor.map { $0 >= .seconds(1) } ?? false }
@@ -53,20 +53,20 @@ final class World: @unchecked Sendable {
     // MARK: Events
 
     func note(
-        _ mark: Trace.Mark, _ one: Int64 = 0, _ other: Int64 = 0, _ words: @autoclosure () -> String
+        _ mark: Trace.Mark, _ one: Int64 = 0, _ other: Int64 = 0, _ text: @autoclosure () -> String
     ) {
-        trace.note(mark, at: now, one, other, words())
+        trace.note(mark, at: now, one, other, text())
     }
 
     func recordBreach(_ law: Law, _ detail: @autoclosure () -> String) {
         guard violation == nil else { return }
-        violation = Violation(law: law, at: now, detail: detail())
+        violation = Violation(law: law, time: now, detail: detail())
         trace.output?("\(now.clockText)  BROKEN: \(law.rawValue): \(detail())")
     }
 
-    /// Records a breach of `law` unless the claim is true.
-    func require(_ law: Law, _ claim: Bool, _ detail: @autoclosure () -> String) {
-        if !claim { recordBreach(law, detail()) }
+    /// Records a breach of `law` unless the condition is true.
+    func require(_ law: Law, _ condition: Bool, _ detail: @autoclosure () -> String) {
+        if !condition { recordBreach(law, detail()) }
     }
 
     // MARK: Time
