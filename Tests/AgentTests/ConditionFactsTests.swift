@@ -106,7 +106,7 @@ import WaypostTestSupport
         var conditions = ActiveConditions()
         conditions.raise(change.first, on: .delivery, at: .zero)
         #expect(conditions.takeLines(at: .zero).map(\.text) == change.first.lines)
-        conditions.hold(change.second, on: .delivery, at: .seconds(1))
+        conditions.refresh(change.second, on: .delivery, at: .seconds(1))
         #expect(conditions.takeLines(at: .seconds(1)).map(\.text) == (change.isLogged ? change.second.lines : []))
     }
 }

@@ -41,8 +41,8 @@ import WaypostTestSupport
                 case .expiry(.otherFormat(_, let format, _), _): self = .otherFormat(format)
                 case .expiry(.dateBeforeIssue, _): self = .dateBeforeIssue
                 case .expiry(.dateAfterExpiry, _): self = .dateAfterExpiry
-                case .expiry(.unjudged, _): self = .unjudged
-                case .expiry(.oldFile, _): self = .other
+                case .expiry(.noUsableClock, _): self = .unjudged
+                case .expiry(.outdatedFile, _): self = .other
                 }
             case .unknownLifetime, .rejectedTokenAgain, .oldTokenAgain, .brokenContract, .processesLeft,
                 .processesHidden:
@@ -276,7 +276,7 @@ import WaypostTestSupport
         Row("an API key", answer("AIzaSyD"), .rejected(.answer(.notAToken(.notThreeParts(1), .underKey)))),
         Row(
             "a line break inside", answer(good.prefix(60) + "\\n" + good.dropFirst(60)),
-            .rejected(.answer(.lookalike(.broken, .underKey)))),
+            .rejected(.answer(.lookalike(.brokenByWhiteSpace, .underKey)))),
         Row("gzip", bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3], .rejected(.answer(.gzip))),
         Row("UTF-16", bytes: answer().utf16.flatMap { [UInt8($0), 0] }, .rejected(.answer(.utf16))),
         Row(
@@ -298,7 +298,7 @@ import WaypostTestSupport
             .warned(.claim(.missing(claim: "exp"))), life: 3600),
         Row(
             "no exp, an expired statement next to the token", answer(claims(["exp": nil]), expiry: "1767567600"),
-            .rejected(.expired(.overWhenGiven(.statement)))),
+            .rejected(.expired(.expiredWhenReturned(.statement)))),
         Row("no iat", answer(claims(["iat": nil])), .warned(.claim(.missing(claim: "iat"))), life: 3595),
         Row("no iat, host clock in 1970", answer(claims(["iat": nil])), .warned(.unjudged), host: -1.7e9),
         Row("neither", answer(claims(["iat": nil, "exp": nil])), .warned(.claim(.missing(claim: "exp")))),
@@ -310,11 +310,11 @@ import WaypostTestSupport
             .warned(.claim(.milliseconds(claim: "iat", 1_767_571_200_000))), life: 3595),
         Row(
             "exp in microseconds", answer(claims(["exp": "1767574800000000"])),
-            .warned(.claim(.noTime(claim: "exp", 1_767_574_800_000_000)))),
+            .warned(.claim(.notATime(claim: "exp", 1_767_574_800_000_000)))),
         Row("exp null", answer(claims(["exp": "null"])), .warned(.claim(.missing(claim: "exp")))),
         Row(
             "exp as a date", answer(claims(["exp": #""2026-01-05T01:00:00Z""#])),
-            .warned(.claim(.noNumber(claim: "exp")))),
+            .warned(.claim(.notANumber(claim: "exp")))),
         Row("iat zero", answer(claims(["iat": "0"])), .used, life: 3595),
         Row("exp with a fraction", answer(claims(["exp": "1767574800.5"])), .used),
         Row(
@@ -332,7 +332,7 @@ import WaypostTestSupport
         Row("a host clock an hour fast", answer(), .used, life: 3600, host: 3601),
         Row(
             "a synchronized host clock after expiry", answer(),
-            .rejected(.expired(.overWhenGiven(.synchronizedHost))),
+            .rejected(.expired(.expiredWhenReturned(.synchronizedHost))),
             host: 8000, isSynchronized: true),
         Row(
             "a synchronized host clock after expiry, and Date", answer(), .used, life: 3600, date: 0, host: 8000,
@@ -359,7 +359,7 @@ import WaypostTestSupport
         Row("an unreadable Date", answer(), .used, headers: [("Date", "today")]),
         Row(
             "expired by both clocks", answer(),
-            .rejected(.expired(.overWhenGiven(.issuer))),
+            .rejected(.expired(.expiredWhenReturned(.issuer))),
             date: 7200, host: 7200),
         Row("in its last second", answer(), .rejected(.expired(.expiredDuringFetch(context))), date: 3599, host: 3599),
         Row(
@@ -376,10 +376,10 @@ import WaypostTestSupport
             .rejected(.claims(.misspelled("vehicleId", claim: "vehicleid")))),
         Row(
             "the vehicle with its path", answer(claims(["authorization": #"{"vehicleid":"providers/p/vehicles/v"}"#])),
-            .rejected(.claims(.wholePath))),
+            .rejected(.claims(.fullResourceName))),
         Row(
             "the vehicle in another case", answer(claims(["authorization": #"{"vehicleid":"V"}"#])),
-            .rejected(.claims(.otherCase("V")))),
+            .rejected(.claims(.otherLetterCase("V")))),
         Row(
             "an identity token",
             answer(
@@ -423,10 +423,10 @@ import WaypostTestSupport
         Row("no audience", answer(claims(["aud": nil])), .rejected(.claims(.noAudience(expected: audience)))),
         Row(
             "another audience", answer(claims(["aud": "\"https://example.com/\""])),
-            .rejected(.claims(.audience(["https://example.com/"], expected: audience)))),
+            .rejected(.claims(.otherAudience(["https://example.com/"], expected: audience)))),
         Row(
             "an audience without its slash", answer(claims(["aud": "\"https://fleetengine.googleapis.com\""])),
-            .warned(.claim(.noSlash(expected: audience)))),
+            .warned(.claim(.missingSlash(expected: audience)))),
         Row("several audiences", answer(claims(["aud": #"["x","https://fleetengine.googleapis.com/"]"#])), .used),
         Row(
             "not before tomorrow", answer(claims(["nbf": "1767657600"])),
@@ -492,7 +492,7 @@ import WaypostTestSupport
             HTTPTokenSettings(url: "https://backend.example.com/t", format: row.format), providerID: "p",
             transport: ScriptedTransport { _ in
                 var headers = HTTPHeaders()
-                for (name, value) in row.headers { headers.append(name, value) }
+                for (name, value) in row.headers { headers.append(name: name, value: value) }
                 return HTTPResponse(status: row.status, headers: headers, body: row.body)
             }, environment: [:], wallClock: { Self.issued + row.host },
             present: { row.isSynchronized ? Self.issued + row.host : nil })
@@ -558,7 +558,7 @@ import WaypostTestSupport
         let stated = report.lines.first { $0.name == "stated" }?.text ?? ""
         let isUsable = report.verdict.warnings.allSatisfy { warning in
             switch Warning(warning) {
-            case .claim(.missing("exp")), .claim(.noNumber("exp")), .claim(.noTime("exp", _)),
+            case .claim(.missing("exp")), .claim(.notANumber("exp")), .claim(.notATime("exp", _)),
                 .claim(.milliseconds("exp", _)):
                 false
             default: true

@@ -233,7 +233,7 @@ import WaypostTestSupport
             (.malformedResponse, "", false, .malformedAnswer), (.unknownContentEncoding, "", false, .undecodableAnswer),
             (.transportFailed, "", false, .clientFailed),
             (.connectionLost, "reset by peer", false, .connectionLost(isEncrypted: true)),
-            (.connectionLost, "transfer closed with 476 bytes remaining to read", false, .answerBrokenOff),
+            (.connectionLost, "transfer closed with 476 bytes remaining to read", false, .answerTruncated),
             (.tlsFailed, "reset by peer", false, .tlsFailed),
             // TLS 1.3 reports this after the handshake, as a lost connection.
             (.connectionLost, "tlsv13 alert certificate required, errno 0", false, .certificateRequired),
@@ -390,6 +390,6 @@ import WaypostTestSupport
         let token = try await provider.token(for: van7)
         #expect(token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: "60000", meaning: .number(60_000))
-        #expect(token.warnings == [.expiry(.stated(stated, seconds: 60_000, own: 3600), origin())])
+        #expect(token.warnings == [.expiry(.stated(stated, seconds: 60_000, tokenSeconds: 3600), origin())])
     }
 }

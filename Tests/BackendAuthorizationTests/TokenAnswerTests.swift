@@ -128,7 +128,7 @@ import WaypostTestSupport
                 #"{"type":"service_account","private_key":"secret","client_email":"a@b"}"#,
                 .missingKey(keys: ["client_email", "private_key", "type"], others: 0, .serviceAccountKey)
             ),
-            (#"{"VEHICLE_TOKEN_KEY":"{\"token\":\"\#(token)\"}"}"#, .lookalike(.writtenJSON, .underKey)),
+            (#"{"VEHICLE_TOKEN_KEY":"{\"token\":\"\#(token)\"}"}"#, .lookalike(.jsonInString, .underKey)),
         ] as [(String, AnswerFault)])
     func areRejected(text: String, fault: AnswerFault) { #expect(self.fault(Array(text.utf8)) == fault) }
 
@@ -148,10 +148,11 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("ya29.a0AfB_byCsecret", .accessToken), (apiKey, .apiKey), ("-----BEGIN PRIVATE KEY-----\nsecret", .pem),
-            ("\(token.prefix(half))\r\n\(token.suffix(token.count - half))", .broken), ("token=\(token)", .surrounded),
-            ("Authorization: Bearer \(token)", .surrounded), ("'\(token)'", .surrounded),
-            ("\(token)\n\(token)", .surrounded), ("\(token)==", .plainBase64),
-            (Base64.encoded("\(token)\n".utf8), .encoded), ("eyJh.a.b.c.secret", .encrypted),
+            ("\(token.prefix(half))\r\n\(token.suffix(token.count - half))", .brokenByWhiteSpace),
+            ("token=\(token)", .insideOtherText),
+            ("Authorization: Bearer \(token)", .insideOtherText), ("'\(token)'", .insideOtherText),
+            ("\(token)\n\(token)", .insideOtherText), ("\(token)==", .plainBase64),
+            (Base64.encoded("\(token)\n".utf8), .encodedTwice), ("eyJh.a.b.c.secret", .encrypted),
         ] as [(String, AnswerFault.Lookalike)])
     func areRecognisedByTheirForm(text: String, kind: AnswerFault.Lookalike) {
         #expect(fault(Array(text.utf8)) == .lookalike(kind, .bareText))
@@ -183,7 +184,8 @@ import WaypostTestSupport
         let answer = try read(#"{"VEHICLE_TOKEN_KEY":"\#(Self.token)","TOKEN_EXPIRATION":\#(value)}"#)
         #expect(answer.token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: text, meaning: .unreadable)
-        #expect(answer.token.warnings == [.expiry(.unreadable(stated, hasOwn: true), TokenOrigin(.endpoint, "X"))])
+        #expect(
+            answer.token.warnings == [.expiry(.unreadable(stated, hasTokenExpiry: true), TokenOrigin(.endpoint, "X"))])
     }
 
     @Test(

@@ -90,7 +90,7 @@ import VehicleAuthorization
                 "check whether the answer is cut off, or its file is rewritten in place"
             ),
             (
-                .unusableAnswer(command, .lookalike(.surrounded, .bareText)),
+                .unusableAnswer(command, .lookalike(.insideOtherText, .bareText)),
                 "token command /bin/token gave a token with other text around it",
                 "print only the token to standard output, and everything else to standard error"
             ),
@@ -106,7 +106,7 @@ import VehicleAuthorization
                 "write a token to a temporary file, and rename that file into place"
             ),
             (
-                .expired(file, .overWhenGiven(.synchronizedHost)),
+                .expired(file, .expiredWhenReturned(.synchronizedHost)),
                 "token file /run/token gave a token that had already expired by this host's clock, which is synchronized",
                 "the issuer must make a new token: check its clock and cache"
             ),
@@ -115,7 +115,7 @@ import VehicleAuthorization
                 "check the vehicle id and the endpoint"
             ),
             (
-                .wrongClaims(.audience(["a", "b", "c", "d"], expected: "e"), van7),
+                .wrongClaims(.otherAudience(["a", "b", "c", "d"], expected: "e"), van7),
                 "the token for vehicle van-7 is for a, b, c, …", "the issuer must set aud to e"
             ),
             (
@@ -182,7 +182,9 @@ import VehicleAuthorization
             (
                 .questionableToken(
                     .expiry(
-                        .stated(StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, own: 3600), file)
+                        .stated(
+                            StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, tokenSeconds: 3600),
+                        file)
                 ),
                 "token file /run/token: its \"ttl\" 60 leaves 60 s, but the token's own exp leaves 3600 s; the earlier end "
                     + "applies; the issuer must state the same end in both"

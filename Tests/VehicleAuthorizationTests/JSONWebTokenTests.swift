@@ -47,7 +47,7 @@ import WaypostTestSupport
             (#""authorization":{"vehicleid":"van-7"}"#, .noAudience(expected: audience)),
             (
                 #""aud":"https://example.com/","authorization":{"vehicleid":"van-7"}"#,
-                .audience(["https://example.com/"], expected: audience)
+                .otherAudience(["https://example.com/"], expected: audience)
             ),
             (
                 #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"van-8"}"#,
@@ -193,10 +193,11 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("1000", []), ("\"1000\"", [.quoted(claim: "iat")]), ("null", [.missing(claim: "iat")]),
-            ("1e300", [.noTime(claim: "iat", 1e300)]), ("\"inf\"", [.noTime(claim: "iat", .infinity)]),
+            ("1e300", [.notATime(claim: "iat", 1e300)]), ("\"inf\"", [.notATime(claim: "iat", .infinity)]),
             ("1767571200000", [.milliseconds(claim: "iat", 1_767_571_200_000)]),
-            ("1e13", [.noTime(claim: "iat", 1e13)]), ("-1767571200000", [.noTime(claim: "iat", -1_767_571_200_000)]),
-            ("\"soon\"", [.noNumber(claim: "iat")]),
+            ("1e13", [.notATime(claim: "iat", 1e13)]),
+            ("-1767571200000", [.notATime(claim: "iat", -1_767_571_200_000)]),
+            ("\"soon\"", [.notANumber(claim: "iat")]),
         ] as [(String, [ClaimWarning])])
     func shouldStateTimes(iat: String, warnings: [ClaimWarning]) throws {
         let claims =

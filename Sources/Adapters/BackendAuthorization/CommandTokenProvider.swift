@@ -95,7 +95,7 @@ package final class CommandTokenProvider: TokenProvider {
     private func startFailure(_ error: SystemError, of program: String) async -> AuthorizationError {
         let key = "\(section).command"
         if error.number == EAGAIN || error.number == ENOMEM {
-            return AuthorizationError(.noResources(key, "\(error.reason)"))
+            return AuthorizationError(.resourcesExhausted(key, "\(error.reason)"))
         }
         // The system's error doesn't say which file is missing. It may be the program, or `/dev/null`, which is the
         // program's standard input.
@@ -153,8 +153,8 @@ package final class CommandTokenProvider: TokenProvider {
         case .signalled(let signal): .commandFailed(origin, .signalled(Int(signal), output))
         case .timedOut: .commandFailed(origin, .timedOut(timeLimit, output))
         case .tooMuchOutput: .commandFailed(origin, .tooMuchOutput)
-        case .stillRuns(let processID): .commandFailed(origin, .stillRuns(processID: Int(processID)))
-        case .isBeingEnded(let count): .commandFailed(origin, .isBeingEnded(count))
+        case .stillRuns(let processID): .commandFailed(origin, .processStillRunning(processID: Int(processID)))
+        case .isBeingEnded(let count): .commandFailed(origin, .processesEnding(count))
         case .cancelled: .cancelled
         }
     }

@@ -174,6 +174,6 @@ func readOnThread<Value: Sendable>(
     }
     switch result {
     case .success(let value): return try value.get()
-    case .failure(let error): throw AuthorizationError(.noResources(keys, "\(error.reason)"))
+    case .failure(let error): throw AuthorizationError(.resourcesExhausted(keys, "\(error.reason)"))
     }
 }

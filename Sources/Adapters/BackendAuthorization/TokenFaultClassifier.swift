@@ -157,7 +157,7 @@ extension ExchangeFault {
         if error.rejectsCertificate, sendsCertificate { return .certificateRejected }
         if error.isOfOldTLS { return .oldTLS }
         if error.code == .tlsFailed { return .tlsFailed }
-        return error.brokeOff ? .answerBrokenOff : .connectionLost(isEncrypted: isEncrypted)
+        return error.brokeOff ? .answerTruncated : .connectionLost(isEncrypted: isEncrypted)
     }
 }
 

@@ -65,7 +65,7 @@ package enum TokenProgram {
             path = "\(directory)/\(program)"
         }
         guard let status = try? FileStatus(behind: path) else {
-            return problem(ofWholeLine: path) ?? (path.hasPrefix("~") ? .homePath(path) : .missing(path))
+            return problem(ofWholeLine: path) ?? (path.hasPrefix("~") ? .unexpandedTilde(path) : .missing(path))
         }
         guard status.kind == .file else { return .notAFile(path, kind: status.kind.rawValue) }
         guard status.permissions & 0o111 != 0 else { return .notExecutable(path) }

@@ -104,7 +104,7 @@ package struct TokenAnswer: Sendable {
         }
         let judge: ExpiryFault.Judge =
             issuerTime != nil ? .issuer : isOverHere ? .synchronizedHost : .statement
-        throw AuthorizationError(.expired(origin, .overWhenGiven(judge)))
+        throw AuthorizationError(.expired(origin, .expiredWhenReturned(judge)))
     }
 }
 

@@ -145,7 +145,7 @@ package struct HTTPRequestParser: Sendable {
             throw .tooManyHeaders(limit: limits.headerCount)
         }
         let (name, value) = try field(line)
-        request.headers.append(name, value)
+        request.headers.append(name: name, value: value)
     }
 
     private func field(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) -> (name: String, value: String) {

@@ -106,18 +106,18 @@ package struct ActiveConditions: Sendable {
     }
 
     /// Records that `condition` is still active. Unlike `raise`, this isn't counted as a repetition.
-    package mutating func hold(_ condition: Condition, on topic: Topic, at now: Duration) {
+    package mutating func refresh(_ condition: Condition, on topic: Topic, at now: Duration) {
         if states[topic] == nil { raise(condition, on: topic, at: now) } else { change(topic, to: condition) }
     }
 
-    /// Ends the condition that is active on `topic`. `news` is appended to the log line about the end.
-    package mutating func clear(_ topic: Topic, at now: Duration, news: ReportedText = "") {
+    /// Ends the condition that is active on `topic`. `suffix` is appended to the log line about the end.
+    package mutating func clear(_ topic: Topic, at now: Duration, suffix: ReportedText = "") {
         guard let state = states.removeValue(forKey: topic), var history = histories[topic] else { return }
         history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval }
         if history.isOpen, now - state.since >= topic.minimumDurationToLogEnd {
             history.isOpen = false
             let code = state.condition.code
-            lines.append(Line(code: code, severity: .info, text: "\(topic.endText(for: code))\(news)"))
+            lines.append(Line(code: code, severity: .info, text: "\(topic.endText(for: code))\(suffix)"))
         }
         histories[topic] = history
     }
@@ -153,7 +153,9 @@ package struct ActiveConditions: Sendable {
     /// clock comes first, because it may cause any of the others; conditions that need no attention come last.
     package func visible(at now: Duration) -> [ActiveCondition] {
         let shown = states.filter { isVisible($0.value, at: now) && !isHidden($0.key, at: now) }
-        let inOrder = shown.sorted { $0.key.rank($0.value.condition.code) < $1.key.rank($1.value.condition.code) }
+        let inOrder = shown.sorted {
+            $0.key.rank(of: $0.value.condition.code) < $1.key.rank(of: $1.value.condition.code)
+        }
         let sorted = inOrder.reduce(into: [ActiveCondition]()) { sorted, next in
             let found = ActiveCondition(condition: next.value.condition, since: next.value.since)
             let later = sorted.firstIndex { found.since + Self.simultaneityWindow < $0.since }
@@ -232,7 +234,7 @@ extension ActiveConditions.Topic {
     }
 
     /// Returns a rank that sorts conditions in the order in which a position passes their stages and topics.
-    fileprivate func rank(_ code: ConditionCode) -> Int {
+    fileprivate func rank(of code: ConditionCode) -> Int {
         let stage = ConditionCode.Stage.allCases.firstIndex(of: code.stage) ?? 0
         let place: [Self] = [.receiver, .rejections, .fixes, .storing, .renewal, .reading, .delivery, .silence]
         let codes = ConditionCode.allCases.firstIndex(of: code) ?? 0

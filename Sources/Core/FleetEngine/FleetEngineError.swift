@@ -27,7 +27,7 @@ package struct FleetEngineError: Sendable, Hashable {
         let status = answer.error.status ?? ""
         let message = answer.error.message ?? ""
         let details = answer.error.details ?? []
-        retryDelay = details.lazy.compactMap { $0.retryDelay.flatMap(Self.duration) }.first
+        retryDelay = details.lazy.compactMap { $0.retryDelay.flatMap(Self.parsedDuration) }.first
         projectFault =
             details.lazy.compactMap { $0.reason.flatMap(ProjectFault.init) }.first
             ?? (message.contains("has not been used in project") ? .serviceDisabled : nil)
@@ -48,7 +48,7 @@ package struct FleetEngineError: Sendable, Hashable {
 
     /// Parses a duration in protobuf's JSON form, such as `2.500s`. Returns `nil` for any other text, and for a
     /// duration that is negative or longer than a day.
-    static func duration(_ text: String) -> Duration? {
+    static func parsedDuration(_ text: String) -> Duration? {
         guard text.hasSuffix("s"), let seconds = Double(text.dropLast()), (0...86_400).contains(seconds) else {
             return nil
         }

@@ -8,7 +8,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         case tooLong(Int)
         case forbiddenCharacter(Character)
         case resourceName
-        case notComposed(Unicode.Scalar)
+        case notNormalized(Unicode.Scalar)
 
         package var description: String {
             switch self {
@@ -18,7 +18,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
                 "contains \"\(character)\"; leave out / : ? , # and control characters"
             case .resourceName:
                 "is the name of a resource; write only the id, without \"providers/\" and the rest of the name"
-            case .notComposed(let scalar):
+            case .notNormalized(let scalar):
                 "contains the combining mark U+\(String(scalar.value, radix: 16, uppercase: true)); "
                     + "write it in Unicode Normalization Form C"
             }
@@ -49,7 +49,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             }
             // Text that isn't composed always has a combining mark. Composed text rarely has one, so every combining
             // mark is rejected.
-            if scalar.properties.canonicalCombiningClass != .notReordered { throw .notComposed(scalar) }
+            if scalar.properties.canonicalCombiningClass != .notReordered { throw .notNormalized(scalar) }
         }
     }
 

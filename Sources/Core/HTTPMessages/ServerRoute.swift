@@ -31,14 +31,14 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// Whether the connection must be closed after a response with this status, because there were too many server
     /// errors in a row.
-    package func leavesConnection(after status: Int) -> Bool {
+    package func mustCloseConnection(after status: Int) -> Bool {
         Self.isServerError(status) && serverErrors + 1 >= Self.maximumServerErrors
     }
 
     /// Records a response with this status. Returns whether its connection is closed; the name must then be resolved
     /// again.
-    package mutating func didAnswer(status: Int) -> Bool {
-        let leaves = leavesConnection(after: status)
+    package mutating func recordResponse(status: Int) -> Bool {
+        let leaves = mustCloseConnection(after: status)
         familyWorks = family != nil
         serverErrors = Self.isServerError(status) && !leaves ? serverErrors + 1 : 0
         return leaves
@@ -46,7 +46,7 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// Records a failure on a new connection over `failed`. The next exchange uses only the other family, unless that
     /// family has proved unusable. If that exchange fails too, both families are allowed again.
-    package mutating func didFail(over failed: AddressFamily) {
+    package mutating func recordFailure(over failed: AddressFamily) {
         guard family == nil else {
             family = nil
             return

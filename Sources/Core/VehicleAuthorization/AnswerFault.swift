@@ -17,17 +17,17 @@ package enum AnswerFault: Error, Sendable, Hashable {
         /// A key or a certificate in PEM format.
         case pem
         /// JSON that was encoded as a string.
-        case writtenJSON
+        case jsonInString
         /// A token with white space or line breaks inside it.
-        case broken
+        case brokenByWhiteSpace
         /// A token within other text, such as `token=…`.
-        case surrounded
+        case insideOtherText
         /// A token with five parts (JWE, RFC 7516).
         case encrypted
         /// A token in plain base64 instead of base64url.
         case plainBase64
         /// A token that is encoded in base64 again, as Kubernetes stores its secrets.
-        case encoded
+        case encodedTwice
     }
 
     /// The kind of contents in a JSON object that has no token under the expected key.

@@ -58,7 +58,7 @@ public struct TokenWarning: Sendable, Hashable {
     /// This warning without the numbers that change from token to token.
     fileprivate var topic: Self {
         switch fact {
-        case .claims(.noTime(let claim, _), let context): .claims(.noTime(claim: claim, 0), context)
+        case .claims(.notATime(let claim, _), let context): .claims(.notATime(claim: claim, 0), context)
         case .claims(.milliseconds(let claim, _), let context): .claims(.milliseconds(claim: claim, 0), context)
         case .claims: self
         case .expiry(let warning, let origin): .expiry(warning.topic, origin)

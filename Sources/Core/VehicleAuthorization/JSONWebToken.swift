@@ -41,8 +41,8 @@ package struct JSONWebToken: Sendable {
     package init(_ text: String) throws(Problem) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw .notThreeParts(parts.count) }
-        header = try Self.object(parts[0], "header")
-        claims = try Self.object(parts[1], "payload")
+        header = try Self.object(inPart: parts[0], named: "header")
+        claims = try Self.object(inPart: parts[1], named: "payload")
         guard Base64.urlDecoded(parts[2]) != nil else { throw .notBase64URL(part: "signature") }
     }
 
@@ -97,7 +97,7 @@ package struct JSONWebToken: Sendable {
     }
 
     private static func object(
-        _ part: Substring.UTF8View, _ name: String
+        inPart part: Substring.UTF8View, named name: String
     ) throws(Problem) -> [String: JSONValue] {
         guard let bytes = Base64.urlDecoded(part) else { throw .notBase64URL(part: name) }
         guard let members = (try? JSONValue(parsing: bytes))?.objectValue else { throw .notJSONObject(part: name) }

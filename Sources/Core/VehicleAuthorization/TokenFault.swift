@@ -26,7 +26,7 @@ package enum TokenFault: Sendable, Hashable {
     /// A provider outside Waypost has reported the failure.
     case reported(AuthorizationError.Code, ReportedText)
     /// The system has no resources left for a process or a thread. The string names the settings that need it.
-    case noResources(String, ReportedText)
+    case resourcesExhausted(String, ReportedText)
     case cancelled
 
     /// The kinds of failure, grouped by what the operator must do.
@@ -45,7 +45,7 @@ package enum TokenFault: Sendable, Hashable {
         case .reported(.refused, _): .rejected
         case .reported(.unusableAnswer, _): .unusable
         case .incompleteContext, .unsuitableContext, .commandFailed, .programUnusable, .sourceUnusable,
-            .invalidSetting, .providerFailed, .reported, .noResources, .cancelled:
+            .invalidSetting, .providerFailed, .reported, .resourcesExhausted, .cancelled:
             .sourceFailed
         }
     }
@@ -63,7 +63,7 @@ package enum TokenFault: Sendable, Hashable {
         case .unusableAnswer, .expired, .wrongClaims, .commandFailed(_, .tooMuchOutput),
             .providerFailed(.emptyAnswer), .providerFailed(.noCompletionForm):
             .unusableAnswer
-        case .commandFailed, .providerFailed, .noResources: .unavailable
+        case .commandFailed, .providerFailed, .resourcesExhausted: .unavailable
         case .programUnusable, .sourceUnusable, .invalidSetting: .misconfigured
         case .reported(let code, _): code
         case .cancelled: .cancelled
@@ -81,7 +81,7 @@ package enum TokenFault: Sendable, Hashable {
         case .providerFailed(.failed): .providerFailed(.failed(""))
         case .reported(let code, _): .reported(code, "")
         case .incompleteContext, .unsuitableContext, .expired, .wrongClaims, .programUnusable, .sourceUnusable,
-            .invalidSetting, .providerFailed, .noResources, .cancelled:
+            .invalidSetting, .providerFailed, .resourcesExhausted, .cancelled:
             self
         }
     }
@@ -136,7 +136,7 @@ package enum ExchangeFault: Sendable, Hashable {
     case timedOut
     case connectionLost(isEncrypted: Bool)
     /// The connection ended before the answer was complete.
-    case answerBrokenOff
+    case answerTruncated
     /// The proxy failed; the remedy is `nil` if it isn't known.
     case proxyFailed(remedy: ReportedText?)
     case tlsFailed
@@ -158,7 +158,7 @@ package enum ExchangeFault: Sendable, Hashable {
 
     fileprivate var kind: TokenFault.Kind {
         switch self {
-        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .answerBrokenOff, .proxyFailed:
+        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .answerTruncated, .proxyFailed:
             .endpointUnreachable
         case .tlsFailed, .oldTLS, .certificateRequired, .certificateRejected, .untrustedCertificate, .clientFailed:
             .endpointTLS
@@ -220,7 +220,7 @@ package enum ExpiryFault: Sendable, Hashable {
     /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
     /// The token had already expired when the issuer returned it. The value says which clock or statement shows that.
-    case overWhenGiven(Judge)
+    case expiredWhenReturned(Judge)
     /// The token expired while it was being fetched.
     case expiredDuringFetch(AuthorizationContext)
 
@@ -248,9 +248,9 @@ package enum CommandFault: Sendable, Hashable {
     /// The command wrote more than 64 KiB.
     case tooMuchOutput
     /// A process of the command could not be killed.
-    case stillRuns(processID: Int)
+    case processStillRunning(processID: Int)
     /// This many processes of the command have been killed but have not ended yet.
-    case isBeingEnded(Int)
+    case processesEnding(Int)
 
     fileprivate var topic: Self {
         switch self {
@@ -258,8 +258,8 @@ package enum CommandFault: Sendable, Hashable {
         case .signalled(let signal, _): .signalled(signal, Output())
         case .timedOut(let limit, _): .timedOut(limit, Output())
         case .tooMuchOutput: self
-        case .stillRuns: .stillRuns(processID: 0)
-        case .isBeingEnded: .isBeingEnded(0)
+        case .processStillRunning: .processStillRunning(processID: 0)
+        case .processesEnding: .processesEnding(0)
         }
     }
 }
@@ -271,7 +271,7 @@ package enum ProgramFault: Sendable, Hashable {
     /// The setting contains a program and its arguments in one string.
     case commandLine(program: String, line: String)
     /// The path begins with `~`, which only a shell expands.
-    case homePath(String)
+    case unexpandedTilde(String)
     case notAFile(String, kind: String)
     case notExecutable(String)
     /// This user may not execute the program, or the program is on a file system that is mounted with `noexec`.
@@ -360,14 +360,14 @@ package enum ProviderFault: Sendable, Hashable {
     case silent(Duration)
     case notCalledBack(Duration)
     /// The call timed out before it reached the provider, because an earlier call was still in progress.
-    case heldUp(Duration)
+    case blockedByEarlierCall(Duration)
     /// The provider hasn't returned from an earlier call.
     case busy
     case emptyAnswer
     /// The provider implements neither form of `fetchToken`.
     case noCompletionForm
     /// The provider reported a cancellation while a caller was waiting.
-    case gaveUp
+    case cancellationReported
     /// The provider reported an error of this kind.
     case failed(ReportedText)
 }

@@ -17,11 +17,11 @@ extension CommandFault {
                 "\(Self.byHand), or raise \(origin.section).timeoutSeconds")
         case .tooMuchOutput:
             Wording("\(origin) wrote more than 64 KiB", "print the token or a small JSON object")
-        case .stillRuns(let processID):
+        case .processStillRunning(let processID):
             Wording(
                 "\(origin): its process \(processID) runs as another user and could not be ended",
                 "end process \(processID); the command is started again after that")
-        case .isBeingEnded(let count):
+        case .processesEnding(let count):
             Wording(
                 "\(origin): waiting for \(count) of its processes to end",
                 "check whether these processes keep starting others, or wait for a device")
@@ -46,7 +46,7 @@ extension ProgramFault {
         return switch self {
         case .notInPath(let name): Wording("there is no program \(name) in PATH", wholePath)
         case .missing(let path): Wording("there is no \(path)", wholePath)
-        case .homePath(let path):
+        case .unexpandedTilde(let path):
             Wording("there is no \(path), because only a shell expands ~", "write the absolute path")
         case .commandLine(let program, let line):
             Wording(

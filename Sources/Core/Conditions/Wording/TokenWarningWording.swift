@@ -84,7 +84,7 @@ extension ClaimWarning {
         case .noKeyID: Wording("has no key id", "the issuer must set kid to the service account's private key id")
         case .noAccount(let claim): Wording("has no \(claim)", account)
         case .twoAccounts: Wording("has a sub that differs from its iss", account)
-        case .noSlash(let expected):
+        case .missingSlash(let expected):
             Wording("has an aud without the slash at its end", "the issuer must set aud to \(expected)")
         case .authorizationNotAnObject(let kind, let claim):
             Wording("has an authorization claim that is \(kind)", objectRemedy(for: claim))
@@ -94,8 +94,8 @@ extension ClaimWarning {
         case .serverToken:
             Wording("is a server token, valid for every vehicle", "the issuer must make driver tokens")
         case .missing(let claim): Wording("has no \(claim)", number)
-        case .noNumber(let claim): Wording("has an \(claim) that is not a number", number)
-        case .noTime(let claim, let time): Wording("has the \(claim) \(time), which isn't a time", number)
+        case .notANumber(let claim): Wording("has an \(claim) that is not a number", number)
+        case .notATime(let claim, let time): Wording("has the \(claim) \(time), which isn't a time", number)
         case .milliseconds(let claim, let time): Wording("has the \(claim) \(time) in milliseconds", number)
         case .quoted(let claim): Wording("has its \(claim) in quotes", number)
         }
@@ -105,7 +105,9 @@ extension ClaimWarning {
 extension ExpiryWarning {
     fileprivate var wording: Wording {
         let sameEnd: ReportedText = "the issuer must state the same end in both"
-        func fate(_ hasOwn: Bool) -> ReportedText { hasOwn ? "the token's own exp applies" : "the value is ignored" }
+        func fallback(hasTokenExpiry: Bool) -> ReportedText {
+            hasTokenExpiry ? "the token's own exp applies" : "the value is ignored"
+        }
         switch self {
         case .dateBeforeIssue(let time):
             return Wording(
@@ -118,7 +120,7 @@ extension ExpiryWarning {
                 the token is used
                 """,
                 "set the clock of the server that sends this Date")
-        case .unjudged:
+        case .noUsableClock:
             return Wording(
                 """
                 no clock can determine when the token expires: it has no usable iat, its issuer sent no Date, and this \
@@ -129,15 +131,18 @@ extension ExpiryWarning {
             let end = seconds > 0 ? "leaves \(seconds) s" : "says that the token ended \(-seconds) s ago"
             let use = seconds < own ? "the earlier end applies" : "exp applies"
             return Wording("its \(stated.words) \(end), but the token's own exp leaves \(own) s; \(use)", sameEnd)
-        case .otherFormat(let stated, let format, let hasOwn):
+        case .otherFormat(let stated, let format, let hasTokenExpiry):
             return Wording(
-                "its \(stated.words) isn't an expiry in the format \(format.rawValue); \(fate(hasOwn))",
+                """
+                its \(stated.words) isn't an expiry in the format \(format.rawValue); \
+                \(fallback(hasTokenExpiry: hasTokenExpiry))
+                """,
                 "set expirationFormat to automatic")
-        case .unreadable(let stated, let hasOwn):
+        case .unreadable(let stated, let hasTokenExpiry):
             return Wording(
-                "its \(stated.words) isn't an expiry; \(fate(hasOwn))",
+                "its \(stated.words) isn't an expiry; \(fallback(hasTokenExpiry: hasTokenExpiry))",
                 "the issuer must write the expiry in seconds since 1970, or omit it")
-        case .oldFile:
+        case .outdatedFile:
             return Wording(
                 "the file seems older than its token can be, or this host's clock is wrong",
                 "write a new token to the file, or set the clock")

@@ -28,7 +28,7 @@ package enum ConfigurationComparison {
         guard let time = UTCTime(rfc3339: loaded.loadedAt), let changedAt,
             changedAt > time.secondsSince1970 + tolerance
         else { return nil }
-        return .changedSince(file, loadedAt: loaded.loadedAt)
+        return .fileChanged(file, loadedAt: loaded.loadedAt)
     }
 
     /// Returns the difference between `file` on this machine and the configuration that the service uses. Blocks, so it

@@ -139,7 +139,7 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Records that a condition is still active, without counting it as another occurrence.
     package func hold(_ condition: Condition, on topic: ActiveConditions.Topic) {
-        change { state, now in state.conditions.hold(condition, on: topic, at: now) }
+        change { state, now in state.conditions.refresh(condition, on: topic, at: now) }
     }
 
     /// Records that a condition is no longer active.
@@ -194,7 +194,7 @@ package final class AgentMonitor: ReportingObserver {
             if count == 0 {
                 state.conditions.clear(topic, at: now)
             } else {
-                state.conditions.hold(Condition(quarantined: count), on: topic, at: now)
+                state.conditions.refresh(Condition(quarantined: count), on: topic, at: now)
             }
         }
     }
@@ -208,7 +208,7 @@ package final class AgentMonitor: ReportingObserver {
             let limit = state.conditions.active(topic) == nil ? 80 : 75
             guard share >= limit else { return state.conditions.clear(topic, at: now) }
             let condition = Condition(outboxFilledTo: share, ofBytes: extent.maximumBytes)
-            state.conditions.hold(condition, on: topic, at: now)
+            state.conditions.refresh(condition, on: topic, at: now)
         }
     }
 
@@ -237,7 +237,7 @@ package final class AgentMonitor: ReportingObserver {
         let system = systemTime?()
         change { state, now in
             state.counts.count(event)
-            state.conditions.note(event, at: now, isLive: system != nil)
+            state.conditions.record(event, at: now, isLive: system != nil)
             switch event {
             case .receiver(let receiver):
                 state.receiver.state = receiver
@@ -325,7 +325,7 @@ extension AgentMonitor.Snapshot {
         guard lag > Self.maximumLag || lag < .zero - Self.maximumLead else {
             return conditions.clear(.one(.receiverTimeWrong), at: now)
         }
-        conditions.hold(Condition(receiverLag: lag), on: .one(.receiverTimeWrong), at: now)
+        conditions.refresh(Condition(receiverLag: lag), on: .one(.receiverTimeWrong), at: now)
     }
 
     fileprivate mutating func compare(serverTime time: UTCTime, with system: UTCTime, at now: Duration) {
@@ -337,7 +337,7 @@ extension AgentMonitor.Snapshot {
         guard offset > Self.clockTolerance || offset < .zero - Self.clockTolerance else {
             return conditions.clear(.one(.hostClockWrong), at: now)
         }
-        conditions.hold(Condition(hostClockOffset: offset, from: other), on: .one(.hostClockWrong), at: now)
+        conditions.refresh(Condition(hostClockOffset: offset, from: other), on: .one(.hostClockWrong), at: now)
     }
 }
 
