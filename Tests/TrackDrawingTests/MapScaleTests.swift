@@ -17,7 +17,9 @@ import TimeAndChance
         arguments: [
             (0.2, 1), (1, 1), (3, 5), (20, 30), (61, 120), (3601, 7200), (80_000, 86_400), (200_000, 432_000),
         ] as [(Double, Int64)])
-    func divideTimeIntoClockUnits(minimum: Double, step: Int64) { #expect(RoundStep.seconds(atLeast: minimum) == step) }
+    func divideTimeIntoClockUnits(minimum: Double, step: Int64) {
+        #expect(RoundStep.timeStep(atLeast: minimum) == step)
+    }
 
     @Test func divideSpeedsIntoClasses() {
         let labels = (0..<SpeedScale.classCount).map(SpeedScale.label)
@@ -27,7 +29,7 @@ import TimeAndChance
 
     @Test(arguments: [(39.0, 2, true), (41, 2, true), (43, 2, false), (22, 2, false), (300, 6, true), (0, 0, true)])
     func keepTheColourNearAClassBoundary(speed: Double, index: Int, keepsColour: Bool) {
-        #expect(SpeedScale.isAbout(speed / 3.6, inClass: index) == keepsColour)
+        #expect(SpeedScale.isNearClass(index, speed: speed / 3.6) == keepsColour)
     }
 
     @Test func excludeStandingFromTheShares() {

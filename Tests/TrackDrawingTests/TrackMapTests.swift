@@ -85,7 +85,7 @@ import WaypostTestSupport
         let fixes = try Fixtures.fixes(of: "town")
         for fix in fixes { survey.add(fix) }
         var map = try #require(TrackMap(survey, newest: fixes[200], isCurrent: false)).section.text
-        let time = FigureText.clock(fixes[200].timeOfFix, seconds: false)
+        let time = FigureText.timeOfDay(fixes[200].timeOfFix, seconds: false)
         #expect(map.ranges(of: ">last position \(time) UTC<").count == 2)
         #expect(map.contains("class=\"vehicle last\"") && map.contains("dot now last"))
         #expect(!map.contains(">now") && !map.contains("vehicle now"))

@@ -75,15 +75,15 @@ struct FixesSummary {
         }
         func moment(_ fix: Fix) -> String {
             isOfOneDay
-                ? FigureText.clock(fix.timeOfFix)
-                : "\(FigureText.date(fix.timeOfFix)) \(FigureText.clock(fix.timeOfFix))"
+                ? FigureText.timeOfDay(fix.timeOfFix)
+                : "\(FigureText.date(fix.timeOfFix)) \(FigureText.timeOfDay(fix.timeOfFix))"
         }
         if figures.breaks.count == 1 {
-            return ["\(TrackFigures.text(of: first)), \(moment(first.before)) to \(moment(first.after))"]
+            return ["\(TrackFigures.label(of: first)), \(moment(first.before)) to \(moment(first.after))"]
         }
         var rows = [TrackFigures.breaks(figures)]
         rows += shown.map { place in
-            "\(moment(place.before)) to \(moment(place.after))  \(TrackFigures.text(of: place))"
+            "\(moment(place.before)) to \(moment(place.after))  \(TrackFigures.label(of: place))"
         }
         let rest = figures.breaks.count - shown.count
         if rest > 0 { rows.append(rest == 1 ? "and 1 more, a shorter one" : "and \(rest) more, shorter ones") }

@@ -170,7 +170,7 @@ struct PageTables {
                 let before = place.before.timeOfFix
                 let after = place.after.timeOfFix
                 return [
-                    "\(TrackFigures.text(of: place))", "\(moment(before))", "\(moment(after, after: before))",
+                    "\(TrackFigures.label(of: place))", "\(moment(before))", "\(moment(after, after: before))",
                     "\(FigureText.distance(place.meters))",
                 ]
             }, to: &markup)
@@ -228,6 +228,6 @@ struct PageTables {
     private func moment(_ time: UTCTime, after other: UTCTime? = nil) -> String {
         let known = other ?? (isOfOneDay ? summary.statistics.first : nil)
         return known.map { FigureText.date($0) == FigureText.date(time) } ?? false
-            ? FigureText.clock(time) : "\(FigureText.date(time)) \(FigureText.clock(time))"
+            ? FigureText.timeOfDay(time) : "\(FigureText.date(time)) \(FigureText.timeOfDay(time))"
     }
 }

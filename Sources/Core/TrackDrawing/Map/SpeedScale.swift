@@ -13,7 +13,7 @@ enum SpeedScale {
 
     /// Whether a speed in metres per second is in a class, or at most 2 km/h outside it. While this is true, a line
     /// keeps the colour of the class.
-    static func isAbout(_ speed: Double, inClass index: Int) -> Bool {
+    static func isNearClass(_ index: Int, speed: Double) -> Bool {
         let low = index == 0 ? 0 : bounds[index - 1] - 2
         let high = index == bounds.count ? .infinity : bounds[index] + 2
         return speed * 3.6 >= low && speed * 3.6 < high
