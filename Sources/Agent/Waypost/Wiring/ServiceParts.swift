@@ -48,7 +48,7 @@ struct ServiceParts: Sendable {
 
     /// Returns an empty token cache in front of `ownProvider`. If that is `nil`, the configured provider is used.
     func makeAuthorization(
-        _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, _ policy: CachePolicy
+        _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, policy: CachePolicy
     ) throws(AgentError) -> CachedAuthorization {
         let provider: any VehicleAuthorization
         if let ownProvider {

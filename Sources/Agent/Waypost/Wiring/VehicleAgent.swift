@@ -79,7 +79,8 @@ package struct VehicleAgent: Sendable {
         presenceOnStop = Presence(configuration.stateOnStop)
         hasPrivateSwitch = configuration.privateModeFile != nil
         outbox = TimeLimitedOutbox(
-            SQLiteOutbox(configuration.outbox(reportingTo: parts)), clock: parts.clock, progress: parts.progress,
+            SQLiteOutbox(configuration.outboxConfiguration(reportingTo: parts)), clock: parts.clock,
+            progress: parts.progress,
             onBypass: parts.onStoreBypass)
         do throws(OutboxError) {
             try await outbox.open()
@@ -280,7 +281,7 @@ package struct VehicleAgent: Sendable {
 extension Configuration {
     /// Returns the outbox's configuration, which makes the outbox report to the log and the monitor, and accept only
     /// this vehicle's updates.
-    fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
+    fileprivate func outboxConfiguration(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
         var outbox = outbox
         outbox.reportRecovery = {
             let condition = Condition($0, at: parts.clock.now)
