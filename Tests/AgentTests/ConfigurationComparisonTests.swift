@@ -24,7 +24,7 @@ import WaypostTestSupport
     @Test(arguments: [
         Case(), Case(file: nil), Case(changed: 0.5), Case(changed: nil),
         Case(changed: 5, finding: .fileChanged(checked, loadedAt: "2026-01-05T10:00:00.000Z")),
-        Case(file: "/etc/other.json", changed: 5, finding: .file("/etc/other.json", checked: checked)),
+        Case(file: "/etc/other.json", changed: 5, finding: .otherFile("/etc/other.json", checked: checked)),
         Case(
             problem: "it is wrong", changed: 5,
             finding: .rejectedReload(["it is wrong"], loadedAt: "2026-01-05T10:00:00.000Z")),

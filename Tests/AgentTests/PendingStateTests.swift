@@ -62,7 +62,7 @@ import WaypostTestSupport
         async let telling: Void = agent.announcePendingState()
         for await sleep in clock.sleeps.prefix(1) {
             let active = monitor.snapshot.conditions.active(.one(.stateNotSent))?.condition
-            #expect(active?.facts == .consequence(.gatewayError, .answer(status: 503)))
+            #expect(active?.facts == .causedBy(.gatewayError, .answer(status: 503)))
             #expect(active?.cause.description.hasPrefix("providers/p/vehicles/van-7 is not OFFLINE") == true)
             clock.advance(by: sleep)
         }

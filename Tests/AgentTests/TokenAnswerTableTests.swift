@@ -401,10 +401,10 @@ import WaypostTestSupport
         Row(
             "for a delivery vehicle, the other claim null",
             answer(claims(["authorization": #"{"vehicleid":null,"deliveryvehicleid":"v"}"#])),
-            .rejected(.claims(.otherService(has: .deliveryvehicleid)))),
+            .rejected(.claims(.otherService(claim: .deliveryvehicleid)))),
         Row(
             "for a delivery vehicle", answer(claims(["authorization": #"{"deliveryvehicleid":"v"}"#])),
-            .rejected(.claims(.otherService(has: .deliveryvehicleid)))),
+            .rejected(.claims(.otherService(claim: .deliveryvehicleid)))),
         Row(
             "a list of vehicles", answer(claims(["authorization": #"{"vehicleid":["v"]}"#])),
             .rejected(.claims(.notAString(claim: "vehicleid", kind: "a list")))),
@@ -416,10 +416,10 @@ import WaypostTestSupport
             "an empty claim", answer(claims(["authorization": "{}"])),
             .rejected(.claims(.noSubject(claim: "vehicleid")))
         ),
-        Row("no issuer", answer(claims(["iss": nil])), .warned(.claim(.noAccount(claim: "iss")))),
-        Row("no subject", answer(claims(["sub": nil])), .warned(.claim(.noAccount(claim: "sub")))),
+        Row("no issuer", answer(claims(["iss": nil])), .warned(.claim(.missingAccount(claim: "iss")))),
+        Row("no subject", answer(claims(["sub": nil])), .warned(.claim(.missingAccount(claim: "sub")))),
         Row(
-            "another subject", answer(claims(["sub": #""b@p""#])), .warned(.claim(.twoAccounts))),
+            "another subject", answer(claims(["sub": #""b@p""#])), .warned(.claim(.differentAccounts))),
         Row("no audience", answer(claims(["aud": nil])), .rejected(.claims(.noAudience(expected: audience)))),
         Row(
             "another audience", answer(claims(["aud": "\"https://example.com/\""])),

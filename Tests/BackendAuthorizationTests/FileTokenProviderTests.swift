@@ -51,7 +51,7 @@ import WaypostTestSupport
         for (path, problem) in [
             ("/nonexistent/token", SourceFault.Problem.unreadable(.missing, "No such file or directory")),
             (directory.path("loop"), .unreadable(.linkLoop, "Too many levels of symbolic links")),
-            (open, .openToEveryUser(isMounted: false)),
+            (open, .readableByEveryUser(isMounted: false)),
         ] {
             let fault = TokenFault.sourceUnusable(SourceFault("the token", .file(path), problem))
             await #expect(throws: AuthorizationError(fault)) { try await provider(path).token(for: van7) }

@@ -257,8 +257,8 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            (.outsideItsTime, .outsideItsTime), (.ofAnotherName, .ofAnotherName),
-            (.ofUnknownAuthority, .ofUnknownAuthority), (nil, nil),
+            (.notValidNow, .notValidNow), (.otherHostName, .otherHostName),
+            (.unknownAuthority, .unknownAuthority), (nil, nil),
         ] as [(HTTPTransportError.CertificateFault?, ExchangeFault.CertificateFault?)])
     func reportAnUntrustedCertificate(
         fault: HTTPTransportError.CertificateFault?, expected: ExchangeFault.CertificateFault?

@@ -75,7 +75,7 @@ import Testing
                     + "waypost (for new credentials or environment values, systemctl restart waypost)"
             ),
             (
-                .otherConfiguration(.file("/other", checked: "/c"), service: "waypost runs"),
+                .otherConfiguration(.otherFile("/other", checked: "/c"), service: "waypost runs"),
                 "waypost runs; it uses another file, /other, not /c; check that file (--config /other), or set "
                     + "this one in the service's unit (systemctl edit waypost)"
             ),

@@ -40,7 +40,7 @@ import VehicleAuthorization
                     + "its authority"
             ),
             (
-                .unanswered(endpoint, .untrustedCertificate(.ofUnknownAuthority), "unknown authority"),
+                .unanswered(endpoint, .untrustedCertificate(.unknownAuthority), "unknown authority"),
                 "token endpoint https://b.example/t: unknown authority",
                 "if the certificate authority is your own, add its certificate to authorization.caFile"
             ),
@@ -119,7 +119,7 @@ import VehicleAuthorization
                 "the token for vehicle van-7 is for a, b, c, …", "the issuer must set aud to e"
             ),
             (
-                .wrongClaims(.otherService(has: .deliveryvehicleid), van7),
+                .wrongClaims(.otherService(claim: .deliveryvehicleid), van7),
                 "the token for vehicle van-7 is for delivery vehicles, but vehicle.service is onDemandTrips",
                 "correct vehicle.service, or the issuer must set vehicleid"
             ),
@@ -145,7 +145,7 @@ import VehicleAuthorization
                 "set it for the service (Environment= or EnvironmentFile= in the unit)"
             ),
             (
-                .sourceUnusable(SourceFault("the token", .file("/run/token"), .openToEveryUser(isMounted: false))),
+                .sourceUnusable(SourceFault("the token", .file("/run/token"), .readableByEveryUser(isMounted: false))),
                 "the token comes from the file /run/token, which contains a secret and can be read by every user",
                 "run chmod o= /run/token"
             ),

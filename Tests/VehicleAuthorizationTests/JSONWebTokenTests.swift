@@ -167,11 +167,11 @@ import WaypostTestSupport
             (#""alg":"RS256","kid":"k""#, #""authorization":{"vehicleid":"*"}"#, .vehicleid, nil, [.serverToken]),
             (
                 #""alg":"RS256","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, .deliveryvehicleid,
-                .otherService(has: .vehicleid), []
+                .otherService(claim: .vehicleid), []
             ),
             (
                 #""alg":"RS256","kid":"k""#, #""authorization":{"deliveryvehicleid":"v"}"#, .vehicleid,
-                .otherService(has: .deliveryvehicleid), []
+                .otherService(claim: .deliveryvehicleid), []
             ),
             (
                 #""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"v"}"#, .vehicleid,

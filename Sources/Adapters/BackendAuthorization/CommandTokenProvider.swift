@@ -85,7 +85,7 @@ package final class CommandTokenProvider: TokenProvider {
         let said = Self.informativeLines(outcome, secrets)
         if let failure = failure(outcome, origin, said) { throw AuthorizationError(failure) }
         if !said.isEmpty, AnswerKind(outcome.standardOutput) == .nothing {
-            throw AuthorizationError(.unusableAnswer(origin, .nothingPrinted(said: said)))
+            throw AuthorizationError(.unusableAnswer(origin, .nothingPrinted(errorLines: said)))
         }
         return try TokenAnswer(
             outcome.standardOutput,

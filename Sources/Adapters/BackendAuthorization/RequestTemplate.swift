@@ -71,8 +71,8 @@ package struct HeaderTemplate: Sendable, Hashable {
     /// `Proxy-Authorization`. Returns `nil` if `text` can be, and for any other header.
     package static func problem(ofCredentials text: String, in name: String) -> SourceFault.Problem? {
         guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return nil }
-        if text.contains("${") { return .unfilledVariable }
-        return text.contains(":") && !text.contains(" ") ? .noScheme : nil
+        if text.contains("${") { return .unexpandedVariable }
+        return text.contains(":") && !text.contains(" ") ? .missingScheme : nil
     }
 
     /// Returns the reason why a header can't contain `text`; `nil` if it can.

@@ -165,9 +165,9 @@ extension ExchangeFault.CertificateFault {
     fileprivate init(_ fault: HTTPTransportError.CertificateFault) {
         self =
             switch fault {
-            case .outsideItsTime: .outsideItsTime
-            case .ofAnotherName: .ofAnotherName
-            case .ofUnknownAuthority: .ofUnknownAuthority
+            case .notValidNow: .notValidNow
+            case .otherHostName: .otherHostName
+            case .unknownAuthority: .unknownAuthority
             }
     }
 }

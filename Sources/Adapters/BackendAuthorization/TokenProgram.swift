@@ -92,8 +92,8 @@ package enum TokenProgram {
         of path: String, _ opening: Opening, _ refusal: CInt?, isProgram: (String) -> Bool
     ) -> ProgramFault? {
         switch opening {
-        case .machineCode where refusal == ENOEXEC: return .otherProcessor(path)
-        case .machineCode where refusal == ENOENT: return .otherSystem(path)
+        case .machineCode where refusal == ENOEXEC: return .builtForOtherProcessor(path)
+        case .machineCode where refusal == ENOENT: return .builtForOtherSystem(path)
         case .machineCode: return nil
         case .empty: return .empty(path)
         case .byteOrderMark: return .byteOrderMark(path)

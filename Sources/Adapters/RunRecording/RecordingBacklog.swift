@@ -65,7 +65,7 @@ struct RecordingBacklog: Sendable {
         guard checkRoom(for: logLine.utf8.count) else { return }
         if lost > 0 {
             contents.log +=
-                "\(now) warning: \(lost.counted("entry", "entries")) not recorded: the disk was too slow\n".utf8
+                "\(now) warning: \(lost.counted("entry", plural: "entries")) not recorded: the disk was too slow\n".utf8
             lost = 0
         }
         contents.log += "\(now) \(logLine)\n".utf8

@@ -88,14 +88,14 @@ package struct ActiveConditions: Sendable {
     package mutating func raise(
         _ condition: Condition, on topic: Topic, at now: Duration, until expiry: Duration? = nil
     ) {
-        expire(at: now)
+        clearExpired(at: now)
         var state = states[topic] ?? State(condition: condition, since: now)
         if Key(state.condition) != Key(condition) { state.isLogged = false }
         state.condition = condition
         state.expiry = expiry
         states[topic] = state
         guard isVisible(state, at: now) else { return }
-        if !log(topic, at: now) { histories[topic]?.lines[Key(condition)]?.repetitions += 1 }
+        if !logIfDue(topic, at: now) { histories[topic]?.lines[Key(condition)]?.repetitions += 1 }
     }
 
     /// Replaces the condition that is active on `topic`, if any, because more is known about its cause.
@@ -135,9 +135,9 @@ package struct ActiveConditions: Sendable {
 
     /// Removes and returns the lines that the log should write at `now`.
     package mutating func takeLines(at now: Duration) -> [Line] {
-        expire(at: now)
+        clearExpired(at: now)
         for (topic, state) in states where !state.isLogged && isVisible(state, at: now) && !isHidden(topic, at: now) {
-            _ = log(topic, at: now)
+            _ = logIfDue(topic, at: now)
         }
         defer { lines = [] }
         return lines
@@ -175,12 +175,12 @@ package struct ActiveConditions: Sendable {
         topic.explanations.contains { other in states[other].map { isVisible($0, at: now) } ?? false }
     }
 
-    private mutating func expire(at now: Duration) {
+    private mutating func clearExpired(at now: Duration) {
         for (topic, state) in states where state.expiry.map({ now >= $0 }) ?? false { clear(topic, at: now) }
     }
 
     /// Logs the condition of `topic` unless it was logged recently. Returns whether it logged.
-    private mutating func log(_ topic: Topic, at now: Duration) -> Bool {
+    private mutating func logIfDue(_ topic: Topic, at now: Duration) -> Bool {
         guard let state = states[topic] else { return false }
         let key = Key(state.condition)
         let before = histories[topic]?.lines[key]

@@ -69,7 +69,7 @@ extension Condition {
         let reason: ReportedText = failure.map { "; \(text: $0.code.title): \($0.cause)" } ?? ""
         self.init(
             .stateNotSent, "\(vehicle) is not \(text: presence.rawValue.uppercased()) at Fleet Engine yet\(reason)",
-            facts: failure.map { .consequence($0.code, $0.facts) } ?? .none)
+            facts: failure.map { .causedBy($0.code, $0.facts) } ?? .none)
     }
 }
 
@@ -106,7 +106,7 @@ extension ConditionCode {
                 .clientFailed:
                 .networkUnavailable
             case .tlsFailed: .tlsFailed
-            case .untrustedCertificate(.outsideItsTime?): .certificateOutsideItsTime
+            case .untrustedCertificate(.notValidNow?): .certificateOutsideItsTime
             case .untrustedCertificate: .certificateUntrusted
             case .malformedAnswer: .intercepted
             case .undecodableAnswer: .answerUndecodable

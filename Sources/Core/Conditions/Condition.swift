@@ -27,7 +27,7 @@ package struct Condition: Sendable, Hashable {
         case zones([Int])
         case internalError(InternalError)
         /// The code and facts of the failure that caused this condition.
-        case consequence(ConditionCode, Facts)
+        case causedBy(ConditionCode, Facts)
         /// A number, such as a time or a count, that distinguishes several events with the same code.
         case number(Int64)
     }

@@ -49,7 +49,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
 
     case nothing(isNull: Bool)
     /// A command printed nothing to standard output and these lines to standard error.
-    case nothingPrinted(said: [ReportedText])
+    case nothingPrinted(errorLines: [ReportedText])
     /// The answer is HTML or XML.
     case page
     case gzip
@@ -71,7 +71,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
     /// This fault without the details that may change from answer to answer, used to log a fault once.
     var topic: Self {
         switch self {
-        case .nothingPrinted: .nothingPrinted(said: [])
+        case .nothingPrinted: .nothingPrinted(errorLines: [])
         case .invalidJSON(let mistake, _, _, _, let type):
             .invalidJSON(mistake, line: 0, column: 0, bytes: 0, mediaType: type)
         case .otherText(_, let type, let hasLines): .otherText(bytes: 0, mediaType: type, hasLines: hasLines)

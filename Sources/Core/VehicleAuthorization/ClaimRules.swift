@@ -51,11 +51,11 @@ public struct ClaimRules: Sendable, Hashable {
         let issuer = token.claims["iss"]?.stringValue
         let subject = token.claims["sub"]?.stringValue
         if issuer == nil {
-            warnings.append(.noAccount(claim: "iss"))
+            warnings.append(.missingAccount(claim: "iss"))
         } else if subject == nil {
-            warnings.append(.noAccount(claim: "sub"))
+            warnings.append(.missingAccount(claim: "sub"))
         } else if issuer != subject {
-            warnings.append(.twoAccounts)
+            warnings.append(.differentAccounts)
         }
         if token.audience.contains(where: { "\($0)/" == audience }), !token.audience.contains(audience) {
             warnings.append(.missingSlash(expected: audience))
@@ -162,7 +162,7 @@ public struct ClaimRules: Sendable, Hashable {
             if let problem = accepted.lazy.compactMap({ Self.typeProblem(of: $0.claim.rawValue, in: token) }).first {
                 return problem
             }
-            if let other = named.first(where: { $0.id != nil }) { return .otherService(has: other.claim) }
+            if let other = named.first(where: { $0.id != nil }) { return .otherService(claim: other.claim) }
             let claim = claimName(for: AuthorizationContext(vehicleID: vehicleID))
             if let misspelled = claims.misspelledVehicleClaim {
                 return .misspelled(ReportedText(misspelled, limit: 40), claim: claim)
@@ -228,7 +228,7 @@ package enum ClaimFault: Sendable, Hashable {
     case notAString(claim: String, kind: String)
     /// The vehicle is named in the claim of the other service: scheduled tasks instead of on-demand trips, or the
     /// reverse.
-    case otherService(has: ClaimRules.VehicleClaim)
+    case otherService(claim: ClaimRules.VehicleClaim)
     /// The claim's name is misspelled.
     case misspelled(ReportedText, claim: String)
     /// The token names no vehicle, trip or shipment.
@@ -245,9 +245,9 @@ package enum ClaimFault: Sendable, Hashable {
 package enum ClaimWarning: Sendable, Hashable {
     case noKeyID
     /// `iss` or `sub` is missing.
-    case noAccount(claim: String)
+    case missingAccount(claim: String)
     /// `sub` differs from `iss`.
-    case twoAccounts
+    case differentAccounts
     /// `aud` lacks the trailing slash.
     case missingSlash(expected: String)
     case authorizationNotAnObject(kind: String, claim: String)
@@ -268,11 +268,11 @@ package enum ClaimWarning: Sendable, Hashable {
     package var claim: String? {
         switch self {
         case .noKeyID: "kid"
-        case .twoAccounts: "sub"
+        case .differentAccounts: "sub"
         case .missingSlash: "aud"
         case .authorizationNotAnObject, .outsideAuthorization, .noAuthorization: "authorization"
         case .serverToken: nil
-        case .noAccount(let claim), .missing(let claim), .notANumber(let claim), .notATime(let claim, _),
+        case .missingAccount(let claim), .missing(let claim), .notANumber(let claim), .notATime(let claim, _),
             .milliseconds(let claim, _), .quoted(let claim):
             claim
         }

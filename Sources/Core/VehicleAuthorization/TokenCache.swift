@@ -56,7 +56,7 @@ package struct TokenCache: Sendable {
                 try outcome.get(), for: context, begun: begun, now: now, policy: policy, jitter: jitter)
             return (.success(token), warnings.filter { recordIfDue($0, now: now) })
         } catch {
-            slot.fail(error, now: now, policy: policy, jitter: jitter)
+            slot.recordFailure(error, now: now, policy: policy, jitter: jitter)
             return (.failure(error), [])
         }
     }
@@ -254,7 +254,8 @@ struct TokenSlot: Sendable {
         failure = nil
         var warnings = token.warnings.map(AuthorizationWarning.questionableToken)
         warnings += Self.warnings(
-            lifetime: end.map { $0 - begun }, isRepeated: isRepeated, hasWarnings: !warnings.isEmpty, context, policy)
+            lifetime: end.map { $0 - begun }, isRepeated: isRepeated, hasWarnings: !warnings.isEmpty, for: context,
+            policy: policy)
         // An issuer that signs the same claims twice within a second returns the same token, which isn't a fault.
         if wasRejected, rejected?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
             warnings.append(.rejectedTokenAgain(context))
@@ -262,7 +263,7 @@ struct TokenSlot: Sendable {
         return (token.withLifetime(end.map { $0 - now }), warnings)
     }
 
-    mutating func fail(_ error: AuthorizationError, now: Duration, policy: CachePolicy, jitter: Double) {
+    mutating func recordFailure(_ error: AuthorizationError, now: Duration, policy: CachePolicy, jitter: Double) {
         isFetching = false
         let count = (failure?.count ?? 0) + 1
         // The shift is bounded so that years of failures can't overflow.
@@ -297,7 +298,7 @@ struct TokenSlot: Sendable {
     }
 
     private static func warnings(
-        lifetime: Duration?, isRepeated: Bool, hasWarnings: Bool, _ context: AuthorizationContext, _ policy: CachePolicy
+        lifetime: Duration?, isRepeated: Bool, hasWarnings: Bool, for context: AuthorizationContext, policy: CachePolicy
     ) -> [AuthorizationWarning] {
         guard let lifetime else {
             return hasWarnings || !policy.reusesTokens

@@ -154,7 +154,7 @@ package enum ExchangeFault: Sendable, Hashable {
     /// The answer is compressed in a way that can't be decoded.
     case undecodableAnswer
 
-    package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
+    package enum CertificateFault: Sendable, Hashable { case notValidNow, otherHostName, unknownAuthority }
 
     fileprivate var kind: TokenFault.Kind {
         switch self {
@@ -220,11 +220,11 @@ package enum ExpiryFault: Sendable, Hashable {
     /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
     /// The token had already expired when the issuer returned it. The value says which clock or statement shows that.
-    case expiredWhenReturned(Judge)
+    case expiredWhenReturned(Evidence)
     /// The token expired while it was being fetched.
     case expiredDuringFetch(AuthorizationContext)
 
-    package enum Judge: Sendable, Hashable { case issuer, synchronizedHost, statement }
+    package enum Evidence: Sendable, Hashable { case issuer, synchronizedHost, statement }
 }
 
 /// The reason why a command that was started gave no token.
@@ -276,9 +276,9 @@ package enum ProgramFault: Sendable, Hashable {
     case notExecutable(String)
     /// This user may not execute the program, or the program is on a file system that is mounted with `noexec`.
     case forbidden(String)
-    case otherProcessor(String)
+    case builtForOtherProcessor(String)
     /// The program's dynamic loader is missing, because the program was built for another system.
-    case otherSystem(String)
+    case builtForOtherSystem(String)
     case empty(String)
     case byteOrderMark(String)
     case noInterpreter(String)
@@ -311,7 +311,7 @@ package struct SourceFault: Sendable, Hashable {
         case noSuchCredential
         case unreadable(FileFault, ReportedText)
         case notAFile
-        case openToEveryUser(isMounted: Bool)
+        case readableByEveryUser(isMounted: Bool)
         case tooLarge(maximumBytes: Int)
         case empty
         case serviceAccountKey
@@ -322,9 +322,9 @@ package struct SourceFault: Sendable, Hashable {
         /// A value for the scheme `basic` doesn't have the form `user:password`.
         case invalidPair
         /// Credentials contain an unexpanded variable such as `${TOKEN}`.
-        case unfilledVariable
+        case unexpandedVariable
         /// Credentials are `user:password` without a scheme.
-        case noScheme
+        case missingScheme
     }
 
     package enum FileFault: Sendable, Hashable { case missing, forbidden, linkLoop, other }

@@ -80,14 +80,14 @@ struct ServiceParts: Sendable {
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor, observers: observers(configuration),
+            monitor: monitor, observers: observers(for: configuration),
             present: isRecording ? nil : present,
             progress: progress)
         parts.onStoreBypass = { [monitor] in monitor.countStoreBypass() }
         return try await VehicleAgent(configuration, parts)
     }
 
-    private func observers(_ configuration: Configuration) -> [any ReportingObserver] {
+    private func observers(for configuration: Configuration) -> [any ReportingObserver] {
         let zones = DistantZones(configuration.reporting.privateZones, monitor: monitor)
         return [progress, history, zones] + [recorder].compactMap { $0 }
     }

@@ -106,7 +106,7 @@ extension FixAbsence {
                 """ : "record a minute of the receiver's output and run waypost fixes --explain"
         case .undated(let count):
             subject = "no fix with a date"
-            cause = "\(text: count.counted("fix", "fixes")), but no RMC or ZDA sentence that dates them"
+            cause = "\(text: count.counted("fix", plural: "fixes")), but no RMC or ZDA sentence that dates them"
             remedy = "have the receiver also send RMC or ZDA"
         case .otherShips:
             cause = "AIS messages of other ships, but no position of this vehicle"

@@ -7,7 +7,7 @@ import VehicleAuthorization
 package enum OnlineFinding: Sendable, Hashable {
     /// The reason why the running service doesn't use the configuration that is checked.
     package enum OtherConfiguration: Sendable, Hashable {
-        case file(String, checked: String)
+        case otherFile(String, checked: String)
         /// A reload was rejected because of these problems. The service still uses the configuration of `loadedAt`.
         case rejectedReload([ReportedText], loadedAt: String)
         case fileChanged(String, loadedAt: String)
@@ -98,7 +98,7 @@ extension OnlineFinding {
 extension OnlineFinding.OtherConfiguration {
     fileprivate var wording: Wording {
         switch self {
-        case .file(let other, let checked):
+        case .otherFile(let other, let checked):
             Wording(
                 "it uses another file, \(other), not \(checked)",
                 "check that file (--config \(other)), or set this one in the service's unit (systemctl edit waypost)")

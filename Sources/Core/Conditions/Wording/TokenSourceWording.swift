@@ -61,8 +61,9 @@ extension ProgramFault {
             Wording(
                 "this user may not execute \(path), or its file system is mounted with noexec",
                 "allow this user to execute the program (chmod), or move the program")
-        case .otherProcessor(let path): Wording("\(path) is built for another processor architecture", otherProgram)
-        case .otherSystem(let path): Wording("\(path) is built for another operating system", otherProgram)
+        case .builtForOtherProcessor(let path):
+            Wording("\(path) is built for another processor architecture", otherProgram)
+        case .builtForOtherSystem(let path): Wording("\(path) is built for another operating system", otherProgram)
         case .empty(let path): Wording("\(path) is empty", "install the program again")
         case .byteOrderMark(let path):
             Wording(
@@ -119,7 +120,7 @@ extension SourceFault.Problem {
         case .unreadable(let kind, let reason): return Wording("can't be read: \(reason)", kind.remedy)
         case .notAFile: return Wording("is not a file", otherFile)
         case .tooLarge(let bytes): return Wording("is larger than \(bytes) bytes", otherFile)
-        case .openToEveryUser(let isMounted):
+        case .readableByEveryUser(let isMounted):
             var remedy: ReportedText = "mount it with mode 0440 (Docker: mode, Kubernetes: defaultMode)"
             if case .file(let path) = source, !isMounted { remedy = "run chmod o= \(path)" }
             return Wording("contains a secret and can be read by every user", remedy)
@@ -135,11 +136,11 @@ extension SourceFault.Problem {
                 "contains more than a key; the scheme bearer requires only the key",
                 "remove quotes, spaces and the name of another scheme (Basic)")
         case .invalidPair: return Wording("isn't a pair, as the scheme basic requires", "write user:password")
-        case .unfilledVariable:
+        case .unexpandedVariable:
             return Wording(
                 "contains a variable in ${}, which is not expanded",
                 "write {\"environment\": NAME, \"scheme\": \"bearer\"}")
-        case .noScheme:
+        case .missingScheme:
             return Wording(
                 "has a user and a password without a scheme", "write {\"file\": PATH, \"scheme\": \"basic\"}")
         }

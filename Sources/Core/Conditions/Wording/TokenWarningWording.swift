@@ -82,8 +82,8 @@ extension ClaimWarning {
         func objectRemedy(for claim: String) -> ReportedText { "the issuer must write an object with \(claim)" }
         return switch self {
         case .noKeyID: Wording("has no key id", "the issuer must set kid to the service account's private key id")
-        case .noAccount(let claim): Wording("has no \(claim)", account)
-        case .twoAccounts: Wording("has a sub that differs from its iss", account)
+        case .missingAccount(let claim): Wording("has no \(claim)", account)
+        case .differentAccounts: Wording("has a sub that differs from its iss", account)
         case .missingSlash(let expected):
             Wording("has an aud without the slash at its end", "the issuer must set aud to \(expected)")
         case .authorizationNotAnObject(let kind, let claim):

@@ -71,11 +71,11 @@ extension ExchangeFault {
             return "check that the port of \(section).url speaks https, and \(origin.certificateRemedy)"
         case .oldTLS: return "the backend must support TLS 1.2 or newer"
         case .certificateRequired, .certificateRejected: return origin.requiredCertificateRemedy
-        case .untrustedCertificate(.outsideItsTime?):
+        case .untrustedCertificate(.notValidNow?):
             return "renew the backend's certificate, or set this machine's clock if it is wrong"
-        case .untrustedCertificate(.ofAnotherName?):
+        case .untrustedCertificate(.otherHostName?):
             return "correct the host in \(section).url, or install a certificate for this host in the backend"
-        case .untrustedCertificate(.ofUnknownAuthority?):
+        case .untrustedCertificate(.unknownAuthority?):
             return "if the certificate authority is your own, add its certificate to \(section).caFile"
         case .untrustedCertificate(nil): return "\(url) and caFile, and the backend's certificate"
         case .clientFailed: return "run waypost check, and correct \(section)"
@@ -199,9 +199,9 @@ extension ExpiryFault {
             return Wording(
                 "\(giver) gave a token whose exp is not after its iat",
                 "the issuer must set exp to the time when the token expires")
-        case .expiredWhenReturned(let judge):
+        case .expiredWhenReturned(let evidence):
             let by: ReportedText =
-                switch judge {
+                switch evidence {
                 case .issuer: " by the endpoint's own clock (its Date header)"
                 case .synchronizedHost: " by this host's clock, which is synchronized"
                 case .statement: ""

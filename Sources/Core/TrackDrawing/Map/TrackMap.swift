@@ -103,14 +103,14 @@ package struct TrackMap {
         projection.point(latitude: latitude, longitude: longitude)
     }
 
-    func frame(_ size: DrawingSize) -> MapFrame { MapFrame(bounds, size) }
+    func frame(for size: DrawingSize) -> MapFrame { MapFrame(bounds, size) }
 
     /// The drawings in both sizes and their legend, as a section of a page.
     package var section: Markup {
         var section: Markup = "<section class=\"drawing\">\n"
         var legend = MapLegend()
         for size in DrawingSize.allCases {
-            let drawing = MapDrawing(self, frame(size))
+            let drawing = MapDrawing(self, frame(for: size))
             section.add(drawing.svg)
             legend.keys.formUnion(drawing.keys)
         }
@@ -124,7 +124,7 @@ package struct TrackMap {
     package var note: String {
         let middle = projection.place(of: bounds.center)
         let place = FigureText.place(latitude: middle.latitude, longitude: middle.longitude)
-        let isRough = error / frame(.wide).metersPerPixel > 0.5
+        let isRough = error / frame(for: .wide).metersPerPixel > 0.5
         return "Grid in metres around \(place), WGS 84."
             + (isRough ? " The line is within \(FigureText.accuracy(error)) of the track." : "")
     }

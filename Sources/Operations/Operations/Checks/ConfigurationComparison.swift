@@ -20,7 +20,7 @@ package enum ConfigurationComparison {
         _ report: StatusReport, file: String, isSame: (String) -> Bool, changedAt: Double?
     ) -> OnlineFinding.OtherConfiguration? {
         guard let loaded = report.configuration else { return nil }
-        if let other = loaded.file, !isSame(other) { return .file(other, checked: file) }
+        if let other = loaded.file, !isSame(other) { return .otherFile(other, checked: file) }
         if let rejection = report.conditions.first(where: { $0.code == ConditionCode.reloadRejected.rawValue }) {
             let problems = rejection.causes.map { ReportedText($0.cause, limit: ReportedText.longestSentence) }
             return .rejectedReload(problems, loadedAt: loaded.loadedAt)

@@ -299,7 +299,7 @@ extension AgentMonitor.Snapshot {
     package var reasonForNoFix: String? {
         guard receiver.lastFixAt == nil else { return nil }
         if let rejection = receiver.lastRejection {
-            let rejected = counts.fixesRead.counted("fix", "fixes")
+            let rejected = counts.fixesRead.counted("fix", plural: "fixes")
             return "\(rejected) rejected; the last one because \(Condition(rejection).cause)"
         }
         return receiver.obstacle.map { "\(Condition($0).line)" }
