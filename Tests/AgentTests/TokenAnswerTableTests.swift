@@ -438,15 +438,15 @@ import WaypostTestSupport
         Row("no kid", answer(claims(header: #"{"alg":"RS256"}"#)), .warned(.claim(.noKeyID))),
         Row(
             "unsigned", answer(claims(header: #"{"alg":"none"}"#)),
-            .rejected(.claims(.algorithm("none")))),
+            .rejected(.claims(.wrongAlgorithm("none")))),
         Row(
             "unsigned, without a signature",
             answer(claims(header: #"{"alg":"none"}"#).split(separator: ".").prefix(2).joined(separator: ".") + "."),
-            .rejected(.claims(.algorithm("none")))),
+            .rejected(.claims(.wrongAlgorithm("none")))),
         Row(
             "HS256", answer(claims(header: #"{"alg":"HS256","kid":"1"}"#)),
-            .rejected(.claims(.algorithm("HS256")))),
-        Row("no alg", answer(claims(header: #"{"kid":"1"}"#)), .rejected(.claims(.algorithm(nil)))),
+            .rejected(.claims(.wrongAlgorithm("HS256")))),
+        Row("no alg", answer(claims(header: #"{"kid":"1"}"#)), .rejected(.claims(.wrongAlgorithm(nil)))),
         Row("more claims", answer(claims(["scope": "\"x\"", "jti": "\"7\""])), .used),
     ]
 

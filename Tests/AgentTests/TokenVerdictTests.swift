@@ -132,7 +132,7 @@ import WaypostTestSupport
         let report = TokenReport(
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: 1_000_000_000_000))
         let context = AuthorizationContext(vehicleID: "v")
-        #expect(report.verdict.fault == .wrongClaims(.algorithm("HS256"), context))
+        #expect(report.verdict.fault == .wrongClaims(.wrongAlgorithm("HS256"), context))
         #expect(
             report.verdict.otherFaults == [.wrongClaims(.misspelled("vehicleId", claim: "vehicleid"), context)])
         let slash = ClaimWarning.missingSlash(expected: "https://fleetengine.googleapis.com/")

@@ -129,7 +129,7 @@ import WaypostTestSupport
                 status: 200, headers: HTTPHeaders(["Date": "Sun, 09 Sep 2001 02:46:41 GMT"]), body: Array(body.utf8))
         }
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
-        #expect(error?.fault == .expired(origin(), .overWhenGiven(.issuer)))
+        #expect(error?.fault == .expired(origin(), .expiredWhenReturned(.issuer)))
         #expect(try await provider.ask(for: van7).token.lifetime == .seconds(-1))
     }
 

@@ -156,8 +156,8 @@ import WaypostTestSupport
     /// The header, the claims in addition to the audience, the service's claim, the fault, and the warnings.
     @Test(
         arguments: [
-            (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .algorithm("none"), []),
-            (#""kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .algorithm(nil), []),
+            (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .wrongAlgorithm("none"), []),
+            (#""kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .wrongAlgorithm(nil), []),
             (#""alg":"RS256""#, #""authorization":{"vehicleid":"v"}"#, nil, nil, [.noKeyID]),
             (#""alg":"RS256","kid":"k""#, "\"x\":1", .vehicleid, nil, [.noAuthorization(claim: "vehicleid")]),
             (
