@@ -554,14 +554,14 @@ import WaypostTestSupport
         var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 11.5)
         for _ in 0..<2 { distant.observe(.fix(fix)) }
         let topic = ActiveConditions.Topic.one(.privateZoneDistant)
-        #expect(monitor.snapshot.conditions.active(topic)?.condition == Condition(distantZones: [1]))
+        #expect(monitor.snapshot.conditions.active(on: topic)?.condition == Condition(distantZones: [1]))
         #expect(lines.all.count == 1)
         #expect(lines.all.first?.contains("reporting.privateZones[1]") == true, "\(lines.all)")
         #expect(lines.all.first?.contains("check that latitude and longitude are not swapped") == true, "\(lines.all)")
         fix.latitude = 12
         fix.longitude = 48
         distant.observe(.fix(fix))
-        #expect(monitor.snapshot.conditions.active(topic) == nil)
+        #expect(monitor.snapshot.conditions.active(on: topic) == nil)
     }
 
     @Test func keepsCoordinatesOutOfEveryLevel() {

@@ -69,7 +69,7 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            (Array("key\nother".utf8), .severalLines), (Array("key".utf16).flatMap { [UInt8($0), 0] }, .notUTF8),
+            (Array("key\nother".utf8), .multipleLines), (Array("key".utf16).flatMap { [UInt8($0), 0] }, .notUTF8),
             ([0xFF, 0xFE, 0x6B, 0], .notUTF8),
             (Array(#"{"type": "service_account", "private_key": "-----BEGIN"}"#.utf8), .serviceAccountKey),
         ] as [([UInt8], SourceFault.Problem)])

@@ -132,7 +132,7 @@ import WaypostTestSupport
         #expect(conditions.visible(at: .seconds(1099)).map(\.since) == [.zero])
         #expect(conditions.visible(at: .seconds(1100)).isEmpty)
         #expect(conditions.takeLines(at: .seconds(1100)).map(\.severity) == [.warning, .info])
-        #expect(conditions.active(.one(.antennaOpen)) == nil)
+        #expect(conditions.active(on: .one(.antennaOpen)) == nil)
     }
 
     /// The oldest condition is first. Of conditions that began together, the one that affects a position earliest is

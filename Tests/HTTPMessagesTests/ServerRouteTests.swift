@@ -61,7 +61,7 @@ import Testing
             case .notConnected(let expected):
                 let repeats = route.recordFailedConnect(isResolved: true)
                 #expect(repeats == expected)
-            case .networkChanged: route.networkChanged()
+            case .networkChanged: route.reset()
             }
             return route.family
         }

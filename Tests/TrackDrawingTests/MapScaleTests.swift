@@ -24,7 +24,7 @@ import TimeAndChance
     @Test func divideSpeedsIntoClasses() {
         let labels = (0..<SpeedScale.classCount).map(SpeedScale.label)
         #expect(labels == ["0–10", "10–25", "25–40", "40–60", "60–85", "85–110", "≥ 110"])
-        #expect([0, 9.9, 10.1, 50, 111, 900].map { SpeedScale.index(of: $0 / 3.6) } == [0, 0, 1, 3, 6, 6])
+        #expect([0, 9.9, 10.1, 50, 111, 900].map { SpeedScale.classIndex(of: $0 / 3.6) } == [0, 0, 1, 3, 6, 6])
     }
 
     @Test(arguments: [(39.0, 2, true), (41, 2, true), (43, 2, false), (22, 2, false), (300, 6, true), (0, 0, true)])

@@ -81,7 +81,7 @@ package struct HeaderTemplate: Sendable, Hashable {
         let scalars = text.unicodeScalars
         // A zero character indicates UTF-16. U+FFFD stands for bytes that weren't UTF-8.
         if scalars.contains(where: { $0.value == 0 || $0 == "\u{FFFD}" }) { return .notUTF8 }
-        return scalars.contains { $0 == "\n" || $0 == "\r" } ? .severalLines : nil
+        return scalars.contains { $0 == "\n" || $0 == "\r" } ? .multipleLines : nil
     }
 }
 

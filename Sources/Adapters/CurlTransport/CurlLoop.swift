@@ -103,7 +103,7 @@ struct CurlLoop {
             transfer.abandonConnection()
             finish(transfer, with: transfer.outcome(.connectionFailed, "the network changed while connecting"))
         }
-        for origin in routes.keys { routes[origin]?.networkChanged() }
+        for origin in routes.keys { routes[origin]?.reset() }
     }
 
     private mutating func endExpired() {

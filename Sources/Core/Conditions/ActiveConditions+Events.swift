@@ -48,7 +48,7 @@ extension ActiveConditions {
                 "\(text: count.counted("update")), because the outbox accepts none and memory is full"
             raise(Condition(.updatesDropped, cause), on: .one(.updatesDropped), at: now, until: now + .seconds(3600))
         case .outboxFailed(let error):
-            if active(.storing) == nil { raise(Condition(error), on: .reading, at: now) }
+            if active(on: .storing) == nil { raise(Condition(error), on: .reading, at: now) }
         case .uploading(let batch): if !batch.pending.isEmpty { clear(.reading, at: now) }
         case .delivered(let batch, _, _):
             let count = batch.pending.count
@@ -79,14 +79,14 @@ extension ActiveConditions {
     private mutating func recordFix(at now: Duration, isLive: Bool) {
         clear(.rejections, at: now)
         guard isLive else { return }
-        let isFirst = active(.silence) == nil && active(.one(.privateMode)) == nil
+        let isFirst = active(on: .silence) == nil && active(on: .one(.privateMode)) == nil
         restart(.noPosition, on: .fixes, at: now)
         if isFirst { restartSilence(at: now, isLive: true) }
     }
 
     /// Starts measuring the time without a delivery, because updates are due from now on.
     private mutating func restartSilence(at now: Duration, isLive: Bool) {
-        guard isLive, active(.one(.privateMode)) == nil else { return }
+        guard isLive, active(on: .one(.privateMode)) == nil else { return }
         let cause: ReportedText = "updates are due, but no stage has reported why none is delivered"
         restart(Condition(.nothingDelivered, cause), on: .silence, at: now)
     }

@@ -144,7 +144,7 @@ package struct ActiveConditions: Sendable {
     }
 
     /// Returns the active condition of `topic`, visible or not.
-    package func active(_ topic: Topic) -> ActiveCondition? {
+    package func active(on topic: Topic) -> ActiveCondition? {
         states[topic].map { ActiveCondition(condition: $0.condition, since: $0.since) }
     }
 

@@ -23,7 +23,7 @@ package struct FleetEngineError: Sendable, Hashable {
     ///
     /// `secrets` are the secrets of the request, which are removed from the summary.
     package init?(_ body: [UInt8], without secrets: [String]) {
-        guard let answer = try? JSONValue(parsing: body).decoded(as: Answer.self) else { return nil }
+        guard let answer = try? JSONValue(parsing: body).decoded(as: ErrorBody.self) else { return nil }
         let status = answer.error.status ?? ""
         let message = answer.error.message ?? ""
         let details = answer.error.details ?? []
@@ -55,11 +55,11 @@ package struct FleetEngineError: Sendable, Hashable {
         return .milliseconds(Int64(seconds * 1000))
     }
 
-    private struct Answer: Decodable {
-        let error: Content
+    private struct ErrorBody: Decodable {
+        let error: ErrorContent
     }
 
-    private struct Content: Decodable {
+    private struct ErrorContent: Decodable {
         let status: String?
         let message: String?
         let details: [Detail]?

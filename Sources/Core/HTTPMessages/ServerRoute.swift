@@ -93,8 +93,8 @@ package struct ServerRoute: Sendable, Hashable {
         }
     }
 
-    /// Resets the state, because it was learned on the previous network.
-    package mutating func networkChanged() { self = Self() }
+    /// Forgets everything that was learned on the previous network.
+    package mutating func reset() { self = Self() }
 
     /// Whether a status means that the server is at fault. This is true for 5xx, and for 421, which means that this
     /// server isn't responsible for the name (RFC 9110, section 15.5.20).

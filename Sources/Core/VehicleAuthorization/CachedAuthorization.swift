@@ -143,8 +143,8 @@ public actor CachedAuthorization: VehicleAuthorization {
             let begun = elapsed()
             let outcome: Outcome
             do throws(AuthorizationError) {
-                report(.asked(context))
-                defer { report(.answered(context)) }
+                report(.providerAsked(context))
+                defer { report(.providerAnswered(context)) }
                 let token = try await provider.token(for: context)
                 outcome = .success(try claims?.checked(token, for: context) ?? token)
             } catch {

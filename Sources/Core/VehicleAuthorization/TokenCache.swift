@@ -156,9 +156,9 @@ public struct CachePolicy: Sendable, Hashable {
 /// An event of a token cache.
 public enum TokenEvent: Sendable, Hashable {
     /// The provider has been asked for a token.
-    case asked(AuthorizationContext)
+    case providerAsked(AuthorizationContext)
     /// The provider has returned a token or an error.
-    case answered(AuthorizationContext)
+    case providerAnswered(AuthorizationContext)
     /// The state of the renewal, reported after every fetch and when a token is dropped.
     case renewal(TokenRenewal, AuthorizationContext)
     /// A warning about a token, reported at most once in ten minutes.

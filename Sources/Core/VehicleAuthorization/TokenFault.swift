@@ -316,7 +316,7 @@ package struct SourceFault: Sendable, Hashable {
         case empty
         case serviceAccountKey
         case notUTF8
-        case severalLines
+        case multipleLines
         /// A key for the scheme `bearer` contains quotes, spaces or the name of another scheme.
         case invalidKey
         /// A value for the scheme `basic` doesn't have the form `user:password`.

@@ -61,8 +61,8 @@ struct ServiceParts: Sendable {
             report: { [monitor, progress] event in
                 monitor.note(event)
                 switch event {
-                case .asked: progress.reportProgress(of: .token)
-                case .answered: progress.markIdle(.token)
+                case .providerAsked: progress.reportProgress(of: .token)
+                case .providerAnswered: progress.markIdle(.token)
                 case .renewal, .warning: break
                 }
             })

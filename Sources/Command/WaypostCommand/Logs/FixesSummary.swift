@@ -56,7 +56,7 @@ struct FixesSummary {
     private func describe(_ track: TrackSummary, in lines: inout LabelledLines) {
         let figures = track.statistics
         guard let first = figures.first, let last = figures.last else { return }
-        lines.add("time", [TrackFigures.time(from: first, to: last)])
+        lines.add("time", [TrackFigures.period(from: first, to: last)])
         if let words = WeekRolloverWarning.text(forLogFrom: first, at: now) { lines.add("", wrapped: words) }
         lines.add("distance", [FigureText.distance(figures.distanceMeters)])
         lines.add("top speed", TrackFigures.topSpeed(figures).map { [$0] } ?? [])

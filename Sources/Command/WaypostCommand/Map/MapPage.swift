@@ -53,7 +53,7 @@ struct MapPage {
         let track = survey.summary.statistics
         var header: Markup = "<header>\n<h1><bdi>\(title)</bdi></h1>\n"
         if let first = track.first, let last = track.last {
-            header.add("<p class=\"span\">\(TrackFigures.time(from: first, to: last))</p>")
+            header.add("<p class=\"span\">\(TrackFigures.period(from: first, to: last))</p>")
         }
         header.add("<dl class=\"figures\">\n\(figures)</dl>")
         let warnings = warnings

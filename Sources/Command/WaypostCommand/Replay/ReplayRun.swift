@@ -249,7 +249,7 @@ struct ReplayRun: Sendable {
 
     /// Returns the condition that prevents updates from being delivered; `nil` if there is none.
     private func trouble(_ snapshot: AgentMonitor.Snapshot) -> ActiveCondition? {
-        snapshot.conditions.active(.delivery) ?? snapshot.conditions.active(.reading)
+        snapshot.conditions.active(on: .delivery) ?? snapshot.conditions.active(on: .reading)
     }
 
     private func reminder(pending: Int64, _ reason: ReportedText) -> String {

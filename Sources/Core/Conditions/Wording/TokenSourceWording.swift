@@ -130,7 +130,7 @@ extension SourceFault.Problem {
                 "contains a service account's key, which allows any program to sign tokens",
                 "keep that key in the backend, and use the key that the backend issued to this vehicle")
         case .notUTF8: return Wording("is not UTF-8 text", "save it as UTF-8")
-        case .severalLines: return Wording("has more than one line", "write only the value, on one line")
+        case .multipleLines: return Wording("has more than one line", "write only the value, on one line")
         case .invalidKey:
             return Wording(
                 "contains more than a key; the scheme bearer requires only the key",

@@ -102,12 +102,12 @@ struct MapDrawing {
             keys.insert(.unstatedSpeed)
         }
         func pixels(isLive: Bool) -> [PlanePoint] {
-            map.reported.filter { $0.isLive == isLive }.map { pixel($0.fix) }
+            map.reported.filter { $0.isLive == isLive }.map { pixel(of: $0.fix) }
         }
-        drawPath(PathPoint.linePath(through: map.reported.map { pixel($0.fix) }), kind: "reported", key: .reported)
+        drawPath(PathPoint.linePath(through: map.reported.map { pixel(of: $0.fix) }), kind: "reported", key: .reported)
         drawPath(PathPoint.dotPath(at: pixels(isLive: false)), kind: "reported-past", key: .reportedPast)
         drawPath(PathPoint.dotPath(at: pixels(isLive: true)), kind: "reported-live", key: .reportedLive)
-        drawPath(PathPoint.dotPath(at: map.late.map(pixel)), kind: "late", key: .late)
+        drawPath(PathPoint.dotPath(at: map.late.map(pixel(of:))), kind: "late", key: .late)
     }
 
     private mutating func drawPath(_ data: String, kind: String, key: MapKey) {
@@ -129,7 +129,7 @@ struct MapDrawing {
         for vehicle in map.vehicles { drawVehicle(vehicle) }
         labelEnds()
         for vehicle in map.vehicles {
-            if let name = vehicle.name { drawLabel(name, nextTo: pixel(vehicle.newest), isStrong: true) }
+            if let name = vehicle.name { drawLabel(name, nextTo: pixel(of: vehicle.newest), isStrong: true) }
         }
         for mark in marks {
             let time = mark.numbers.reduce(Duration.zero) { $0 + stops[$1 - 1].duration }
@@ -144,8 +144,8 @@ struct MapDrawing {
     private mutating func drawEnds(avoiding stops: [PlanePoint]) {
         guard let start = map.start, let end = map.end else { return }
         func isFree(_ point: PlanePoint) -> Bool { !stops.contains { ($0 - point).length < size.markRadius } }
-        let first = pixel(start)
-        let last = pixel(end)
+        let first = pixel(of: start)
+        let last = pixel(of: end)
         if isFree(first) {
             let title = "Start, \(dateTimeLabel(of: start.timeOfFix))"
             svg.add(
@@ -169,8 +169,8 @@ struct MapDrawing {
     private mutating func labelEnds() {
         guard let start = map.start, let end = map.end else { return }
         let vehicle = map.vehicles.first
-        let first = pixel(start)
-        let last = pixel(vehicle?.newest ?? end)
+        let first = pixel(of: start)
+        let last = pixel(of: vehicle?.newest ?? end)
         let atStart = "start \(timeLabel(of: start))"
         let isApart = (last - first).length > 4
         if let vehicle {
@@ -217,7 +217,7 @@ struct MapDrawing {
     /// its accuracy as a circle if the circle is larger than the vehicle.
     private mutating func drawVehicle(_ vehicle: TrackMap.Vehicle) {
         let fix = vehicle.newest
-        let place = pixel(fix)
+        let place = pixel(of: fix)
         let radius = (fix.horizontalAccuracyMeters ?? 0) / frame.metersPerPixel
         if radius > size.markRadius {
             svg.add("<circle class=\"accuracy\" cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"\(radius)\"/>")
@@ -240,8 +240,8 @@ struct MapDrawing {
     }
 
     private mutating func drawLink(across place: TrackBreak) {
-        let from = pixel(place.before)
-        let to = pixel(place.after)
+        let from = pixel(of: place.before)
+        let to = pixel(of: place.after)
         guard (to - from).length > 4 else { return }
         svg.add(
             """
@@ -252,7 +252,7 @@ struct MapDrawing {
     }
 
     private mutating func drawBreakMark(of place: TrackBreak) {
-        let middle = (pixel(place.before) + pixel(place.after)) * 0.5
+        let middle = (pixel(of: place.before) + pixel(of: place.after)) * 0.5
         let box = PlaneBounds(around: middle, width: 10, height: 10)
         guard labels.isFree(box) else { return }
         labels.reserve(box)
@@ -307,7 +307,7 @@ struct MapDrawing {
         "\(FigureText.date(time)) \(FigureText.timeOfDay(time)) UTC"
     }
 
-    private func pixel(_ fix: Fix) -> PlanePoint { pixel(latitude: fix.latitude, longitude: fix.longitude) }
+    private func pixel(of fix: Fix) -> PlanePoint { pixel(latitude: fix.latitude, longitude: fix.longitude) }
 
     private func pixel(latitude: Double, longitude: Double) -> PlanePoint {
         frame.pixel(map.point(latitude: latitude, longitude: longitude))

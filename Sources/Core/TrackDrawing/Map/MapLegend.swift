@@ -39,8 +39,8 @@ struct MapLegend {
         if let percentages = speeds?.percentages {
             legend += "<div class=\"scale\"><span>Speed, km/h, and share of the driving</span><ol>"
             for (index, percentage) in percentages.enumerated() {
-                legend +=
-                    "<li><i class=\"k\(index)\"></i>\(SpeedScale.label(of: index))<small>\(percentage) %</small></li>"
+                let label = SpeedScale.label(ofClass: index)
+                legend += "<li><i class=\"k\(index)\"></i>\(label)<small>\(percentage) %</small></li>"
             }
             legend.add("</ol></div>")
         }

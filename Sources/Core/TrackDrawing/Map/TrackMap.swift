@@ -174,7 +174,7 @@ struct TrackPaths: Sendable {
     private static func colorIndex(of speed: Float?, after color: Int) -> Int {
         guard let speed = speed.map(Double.init) else { return SpeedScale.classCount }
         let isKnown = (0..<SpeedScale.classCount).contains(color)
-        return isKnown && SpeedScale.isNearClass(color, speed: speed) ? color : SpeedScale.index(of: speed)
+        return isKnown && SpeedScale.isNearClass(color, speed: speed) ? color : SpeedScale.classIndex(of: speed)
     }
 }
 

@@ -94,7 +94,7 @@ package enum FigureText {
 /// Functions that write the figures of a track as text. They are shared by everything that describes a track.
 package enum TrackFigures {
     /// Returns the period of a track and its length, such as `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
-    package static func time(from first: UTCTime, to last: UTCTime) -> String {
+    package static func period(from first: UTCTime, to last: UTCTime) -> String {
         let length = first.duration(to: last)
         let span = "\(FigureText.span(from: first, to: last)) UTC"
         return length > .zero ? "\(span), \(FigureText.duration(length))" : span

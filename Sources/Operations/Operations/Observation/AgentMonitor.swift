@@ -153,14 +153,14 @@ package final class AgentMonitor: ReportingObserver {
     /// Counts token requests, and records the provider's warnings and the results of token renewals.
     package func note(_ event: TokenEvent) {
         switch event {
-        case .asked: state.withLock { $0.counts.tokenFetches += 1 }
+        case .providerAsked: state.withLock { $0.counts.tokenFetches += 1 }
         case .renewal(let renewal, _): note(renewal)
         case .warning(let warning):
             change { state, now in
                 state.token.warnedAt = now
                 state.conditions.raise(Condition(warning), on: .one(.tokenSupplyAtRisk), at: now)
             }
-        case .answered: break
+        case .providerAnswered: break
         }
     }
 
@@ -205,7 +205,7 @@ package final class AgentMonitor: ReportingObserver {
             let topic = ActiveConditions.Topic.one(.outboxNearlyFull)
             let share = extent.usedBytes * 100 / max(1, extent.maximumBytes)
             // The condition begins at 80 % but ends below 75 %, so that it doesn't flap.
-            let limit = state.conditions.active(topic) == nil ? 80 : 75
+            let limit = state.conditions.active(on: topic) == nil ? 80 : 75
             guard share >= limit else { return state.conditions.clear(topic, at: now) }
             let condition = Condition(outboxFilledTo: share, ofBytes: extent.maximumBytes)
             state.conditions.refresh(condition, on: topic, at: now)

@@ -45,7 +45,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
     func networkChanged() {
         isHalfOpen = false
         connection = nil
-        route.networkChanged()
+        route.reset()
     }
 
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
