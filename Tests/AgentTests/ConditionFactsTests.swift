@@ -87,8 +87,8 @@ import WaypostTestSupport
             Condition(renewalFailedBy: rejected(401, ""), remaining: .seconds(60)),
             Condition(renewalFailedBy: rejected(401, ""), remaining: .seconds(30)), isLogged: false),
         Change(
-            Condition(AuthorizationWarning.rejectedTokenAgain(van)),
-            Condition(AuthorizationWarning.oldTokenAgain(van, minimumLife: .seconds(300))), isLogged: true),
+            Condition(AuthorizationWarning.rejectedTokenReissued(van)),
+            Condition(AuthorizationWarning.oldTokenReissued(van, minimumLife: .seconds(300))), isLogged: true),
         Change(Condition(shortLived(200)), Condition(shortLived(100)), isLogged: false),
         Change(outbox(13, "Permission denied"), outbox(5, "Input/output error"), isLogged: true),
         Change(outbox(13, "open /o: Permission denied"), outbox(13, "read /o: Permission denied"), isLogged: false),

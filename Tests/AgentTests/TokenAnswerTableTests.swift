@@ -36,7 +36,7 @@ import WaypostTestSupport
             case .questionableToken(let token):
                 switch token.fact {
                 case .claims(let claim, _): self = .claim(claim)
-                case .expiry(.stated(_, let seconds, let own), _): self = .stated(seconds, own: own)
+                case .expiry(.differentExpiries(_, let seconds, let own), _): self = .stated(seconds, own: own)
                 case .expiry(.unreadable, _): self = .unreadable
                 case .expiry(.otherFormat(_, let format, _), _): self = .otherFormat(format)
                 case .expiry(.dateBeforeIssue, _): self = .dateBeforeIssue
@@ -44,7 +44,7 @@ import WaypostTestSupport
                 case .expiry(.noUsableClock, _): self = .unjudged
                 case .expiry(.outdatedFile, _): self = .other
                 }
-            case .unknownLifetime, .rejectedTokenAgain, .oldTokenAgain, .brokenContract, .processesLeft,
+            case .unknownLifetime, .rejectedTokenReissued, .oldTokenReissued, .brokenContract, .processesLeftRunning,
                 .processesHidden:
                 self = .other
             }
@@ -231,13 +231,13 @@ import WaypostTestSupport
         Row("201", answer(), .used, status: 201),
         Row("text/plain", good, .used, headers: [("Content-Type", "text/plain")]),
         Row("wrong media type", answer(), .used, headers: [("Content-Type", "text/html; charset=utf-8")]),
-        Row("another key", #"{"jwt":"\#(good)","exp":1}"#, .rejected(.missingKey(.tokenUnder("jwt")))),
+        Row("another key", #"{"jwt":"\#(good)","exp":1}"#, .rejected(.missingKey(.tokenUnderOtherKey("jwt")))),
         Row(
             "nested, not configured", #"{"data":{"VEHICLE_TOKEN_KEY":"\#(good)"}}"#,
-            .rejected(.missingKey(.tokenUnder("data.VEHICLE_TOKEN_KEY")))),
+            .rejected(.missingKey(.tokenUnderOtherKey("data.VEHICLE_TOKEN_KEY")))),
         Row(
             "the key in another case", #"{"vehicle_token_key":"\#(good)"}"#,
-            .rejected(.missingKey(.tokenUnder("vehicle_token_key")))),
+            .rejected(.missingKey(.tokenUnderOtherKey("vehicle_token_key")))),
         Row("no keys", "{}", .rejected(.missingKey(.nothing))),
         Row("a null token", #"{"VEHICLE_TOKEN_KEY":null}"#, .rejected(.answer(.notAString(kind: "null", .nothing)))),
         Row(
@@ -246,7 +246,7 @@ import WaypostTestSupport
         ),
         Row("an empty token", answer(""), .rejected(.answer(.emptyToken))),
         Row("blanks as the token", answer("  "), .rejected(.answer(.emptyToken))),
-        Row("Bearer alone", answer("Bearer "), .rejected(.answer(.notAToken(.notThreeParts(1), .underKey)))),
+        Row("Bearer alone", answer("Bearer "), .rejected(.answer(.notAToken(.wrongPartCount(1), .underKey)))),
         Row("an array", "[\"\(good)\"]", .rejected(.answer(.notAnObject(kind: "an array")))),
         Row("a number", "7", .rejected(.otherText)),
         Row("nothing", "", .rejected(.answer(.nothing(isNull: false)))),
@@ -263,7 +263,7 @@ import WaypostTestSupport
             .rejected(.missingKey(.reportedError))),
         Row(
             "two parts", answer("\(good.split(separator: ".").prefix(2).joined(separator: "."))"),
-            .rejected(.answer(.notAToken(.notThreeParts(2), .underKey)))),
+            .rejected(.answer(.notAToken(.wrongPartCount(2), .underKey)))),
         Row(
             "a cut signature", answer(String(good.dropLast(42))),
             .rejected(.answer(.shortSignature(bytes: 225, .underKey)))),
@@ -273,7 +273,7 @@ import WaypostTestSupport
         Row(
             "not base64url", answer("a$.b.c"),
             .rejected(.answer(.notAToken(.notBase64URL(part: "header"), .underKey)))),
-        Row("an API key", answer("AIzaSyD"), .rejected(.answer(.notAToken(.notThreeParts(1), .underKey)))),
+        Row("an API key", answer("AIzaSyD"), .rejected(.answer(.notAToken(.wrongPartCount(1), .underKey)))),
         Row(
             "a line break inside", answer(good.prefix(60) + "\\n" + good.dropFirst(60)),
             .rejected(.answer(.lookalike(.brokenByWhiteSpace, .underKey)))),

@@ -390,6 +390,6 @@ import WaypostTestSupport
         let token = try await provider.token(for: van7)
         #expect(token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: "60000", meaning: .number(60_000))
-        #expect(token.warnings == [.expiry(.stated(stated, seconds: 60_000, tokenSeconds: 3600), origin())])
+        #expect(token.warnings == [.expiry(.differentExpiries(stated, seconds: 60_000, tokenSeconds: 3600), origin())])
     }
 }

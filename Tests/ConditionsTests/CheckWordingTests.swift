@@ -17,7 +17,7 @@ import Testing
                     + "DeviceAllow=/dev/ttymxc0 rw under [Service]"
             ),
             (
-                .privateSwitch(.directory, path: "/p"),
+                .privateSwitch(.isDirectory, path: "/p"),
                 "vehicle.privateModeFile: /p is a directory, so the vehicle is always private; use the path of a file "
                     + "that the switch creates and removes"
             ),
@@ -32,7 +32,7 @@ import Testing
                     + "access to its directory (chmod o+x)"
             ),
             (
-                .privateSwitch(.on, path: "/p"),
+                .privateSwitch(.isOn, path: "/p"),
                 "vehicle.privateModeFile: /p exists now, so the vehicle is private; remove the file to end private mode"
             ),
             (

@@ -79,7 +79,7 @@ import VehicleAuthorization
                 "check that the address is the token endpoint itself, with no login page or captive portal in between"
             ),
             (
-                .unusableAnswer(endpoint, .missingKey(keys: ["a", "b"], others: 2, .tokenUnder("a.jwt"))),
+                .unusableAnswer(endpoint, .missingKey(keys: ["a", "b"], others: 2, .tokenUnderOtherKey("a.jwt"))),
                 "token endpoint https://b.example/t gave JSON without \"jwt\"; it has \"a\", \"b\" and 2 more",
                 "set tokenKey to \"a.jwt\""
             ),
@@ -182,7 +182,7 @@ import VehicleAuthorization
             (
                 .questionableToken(
                     .expiry(
-                        .stated(
+                        .differentExpiries(
                             StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, tokenSeconds: 3600),
                         file)
                 ),
@@ -195,7 +195,7 @@ import VehicleAuthorization
                     + "with clearly more than 300 s left (an hour is usual)"
             ),
             (
-                .processesLeft(command: "/bin/token", count: 0, unendable: 7),
+                .processesLeftRunning(command: "/bin/token", count: 0, unkillable: 7),
                 "token command /bin/token left process 7 running; the command is not started again until that process "
                     + "has ended; change the command so that it ends the processes that it starts; then end process 7 yourself"
             ),

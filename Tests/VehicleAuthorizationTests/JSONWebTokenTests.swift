@@ -9,7 +9,7 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            ("", JSONWebToken.Problem.notThreeParts(1)), ("a.b", .notThreeParts(2)), ("a.b.c.d", .notThreeParts(4)),
+            ("", JSONWebToken.Problem.wrongPartCount(1)), ("a.b", .wrongPartCount(2)), ("a.b.c.d", .wrongPartCount(4)),
             ("a.b.c", .notBase64URL(part: "header")), ("e30.?.c2ln", .notBase64URL(part: "payload")),
             ("e30.e30.c2l$", .notBase64URL(part: "signature")), ("e30.W10.c2ln", .notJSONObject(part: "payload")),
             ("bm8.e30.c2ln", .notJSONObject(part: "header")),

@@ -136,7 +136,7 @@ import VehicleAuthorization
         cache.discard(token(3600, "same"), for: van7)
         _ = cache.requestToken(for: van7, now: .seconds(second))
         let warnings = fetch(&cache, token(3600, "same"), at: second).warnings
-        #expect(warnings == (expectsWarning ? [.rejectedTokenAgain(van7)] : []))
+        #expect(warnings == (expectsWarning ? [.rejectedTokenReissued(van7)] : []))
         #expect(kind(cache.requestToken(for: van7, now: .seconds(second))) == "use")
     }
 
@@ -274,7 +274,7 @@ import VehicleAuthorization
         #expect(kind(cache.requestToken(for: van7, now: .seconds(3300))) == "useAndRefresh")
         let (answer, warnings) = fetch(&cache, token(3600), at: 3400)
         #expect(answer == .success(token(200)))
-        #expect(warnings == [.oldTokenAgain(van7, minimumLife: .seconds(300))])
+        #expect(warnings == [.oldTokenReissued(van7, minimumLife: .seconds(300))])
         _ = cache.requestToken(for: van7, now: .seconds(3601))
         guard case .failure(let error) = fetch(&cache, token(3600), at: 3601).answer else {
             Issue.record("an expired token was accepted")

@@ -166,7 +166,7 @@ import WaypostTestSupport
         #expect(expiry.reuse == reuse.map { .seconds($0) })
         let expected: ExpiryWarning? =
             switch warning {
-            case .stated(let seconds): .stated(stated, seconds: seconds, tokenSeconds: 3600)
+            case .stated(let seconds): .differentExpiries(stated, seconds: seconds, tokenSeconds: 3600)
             case .otherFormat: .otherFormat(stated, format, hasTokenExpiry: true)
             case .unreadable: .unreadable(stated, hasTokenExpiry: true)
             case nil: nil

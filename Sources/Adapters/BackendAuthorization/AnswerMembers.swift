@@ -11,7 +11,7 @@ extension AnswerFault {
         }
         self = .missingKey(
             keys: Array(keys.prefix(8)), others: max(0, keys.count - 8),
-            shape.map { .shape($0.rawValue) } ?? Members(members, origin))
+            shape.map { .tokenShape($0.rawValue) } ?? Members(members, origin))
     }
 }
 
@@ -24,7 +24,7 @@ extension AnswerFault.Members {
         self =
             if let path = AnswerFault.Lookalike.tokenPaths(in: answer).first {
                 Self.otherSubjectsToken(answer[path: path]?.stringValue, origin.from.subject)
-                    ?? .tokenUnder(reportedText(path))
+                    ?? .tokenUnderOtherKey(reportedText(path))
             } else if members["private_key"] != nil {
                 .serviceAccountKey
             } else if members["refresh_token"] != nil {

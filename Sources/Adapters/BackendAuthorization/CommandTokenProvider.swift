@@ -114,7 +114,7 @@ package final class CommandTokenProvider: TokenProvider {
         let first = remains.refused.first.map { Int($0) }
         guard first != nil || remains.unended > 0 else { return }
         if !hasReportedStrays.withLock({ exchange(&$0, with: true) }) {
-            report(.processesLeft(command: source.place, count: remains.unended, unendable: first))
+            report(.processesLeftRunning(command: source.place, count: remains.unended, unkillable: first))
         }
     }
 

@@ -83,7 +83,7 @@ package enum TokenProgram {
             program.contains(where: { $0 == "/" })
             ? (try? FileStatus(behind: program)) != nil
             : directories.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
-        return exists ? .commandLine(program: program, line: line) : nil
+        return exists ? .programWithArguments(program: program, line: line) : nil
     }
 
     /// Returns the reason why a program with this `opening` can't be started; `nil` if none is found. `isProgram`

@@ -13,7 +13,7 @@ package struct ActiveConditions: Sendable {
         case receiver
         case rejections
         /// The time since the last fix.
-        case fixes
+        case timeWithoutFix
         /// Storing updates in the outbox. While this topic has a condition, updates are sent from memory only.
         case storing
         /// Reading from the outbox.
@@ -21,9 +21,9 @@ package struct ActiveConditions: Sendable {
         case renewal
         case delivery
         /// The time since the last delivery.
-        case silence
+        case timeWithoutDelivery
         /// A topic that only conditions with this code use.
-        case one(ConditionCode)
+        case code(ConditionCode)
     }
 
     /// A line for the log.
@@ -206,11 +206,11 @@ extension ActiveConditions.Topic {
     /// The topics whose visible conditions explain this topic's condition.
     fileprivate var explanations: [Self] {
         switch self {
-        case .fixes: [.receiver, .rejections]
-        case .silence: [.delivery, .reading, .storing]
-        case .one(.outboxDamaged): [.reading, .storing]
-        case .one(.positionsUnreadable): [.receiver]
-        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .one: []
+        case .timeWithoutFix: [.receiver, .rejections]
+        case .timeWithoutDelivery: [.delivery, .reading, .storing]
+        case .code(.outboxDamaged): [.reading, .storing]
+        case .code(.positionsUnreadable): [.receiver]
+        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .code: []
         }
     }
 
@@ -223,20 +223,22 @@ extension ActiveConditions.Topic {
         switch self {
         case .receiver: "receiver works again"
         case .rejections: "fixes accepted again"
-        case .fixes: "position available again"
+        case .timeWithoutFix: "position available again"
         case .storing: "outbox accepts updates again"
         case .reading: "outbox works again"
         case .renewal: "token renewal works again"
-        case .delivery, .silence: "delivery works again"
-        case .one(.privateMode): "private mode off"
-        case .one: "no longer: \(text: code.title)"
+        case .delivery, .timeWithoutDelivery: "delivery works again"
+        case .code(.privateMode): "private mode off"
+        case .code: "no longer: \(text: code.title)"
         }
     }
 
     /// Returns a rank that sorts conditions in the order in which a position passes their stages and topics.
     fileprivate func rank(of code: ConditionCode) -> Int {
         let stage = ConditionCode.Stage.allCases.firstIndex(of: code.stage) ?? 0
-        let place: [Self] = [.receiver, .rejections, .fixes, .storing, .renewal, .reading, .delivery, .silence]
+        let place: [Self] = [
+            .receiver, .rejections, .timeWithoutFix, .storing, .renewal, .reading, .delivery, .timeWithoutDelivery,
+        ]
         let codes = ConditionCode.allCases.firstIndex(of: code) ?? 0
         return stage * 10_000 + (place.firstIndex(of: self) ?? place.count) * 100 + codes
     }

@@ -7,7 +7,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         case empty
         case tooLong(Int)
         case forbiddenCharacter(Character)
-        case resourceName
+        case isResourceName
         case notNormalized(Unicode.Scalar)
 
         package var description: String {
@@ -16,7 +16,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             case .tooLong(let count): "has \(count) characters; Fleet Engine accepts at most 64"
             case .forbiddenCharacter(let character):
                 "contains \"\(character)\"; leave out / : ? , # and control characters"
-            case .resourceName:
+            case .isResourceName:
                 "is the name of a resource; write only the id, without \"providers/\" and the rest of the name"
             case .notNormalized(let scalar):
                 "contains the combining mark U+\(String(scalar.value, radix: 16, uppercase: true)); "
@@ -41,7 +41,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     /// most 64 characters, be in Normalization Form C, and contain no control characters and none of `/ : ? , #`.
     package static func validate(_ id: String) throws(Problem) {
         guard !id.isEmpty else { throw .empty }
-        guard !id.hasPrefix("providers/") else { throw .resourceName }
+        guard !id.hasPrefix("providers/") else { throw .isResourceName }
         guard id.unicodeScalars.count <= 64 else { throw .tooLong(id.unicodeScalars.count) }
         for scalar in id.unicodeScalars {
             if "/:?,#".unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control {

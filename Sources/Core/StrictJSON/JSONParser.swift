@@ -14,7 +14,7 @@ struct JSONParser {
         guard index < bytes.count else { throw error("the text is empty; write a JSON document") }
         let value = try parseValue(depth: 0, .document)
         skipSpace()
-        guard index == bytes.count else { throw error(expecting: .end) }
+        guard index == bytes.count else { throw error(expecting: .endOfDocument) }
         return value
     }
 
@@ -118,11 +118,11 @@ struct JSONParser {
                 text += String(decoding: bytes[plain..<index], as: UTF8.self)
                 text.unicodeScalars.append(try parseEscape(inStringFrom: opening))
                 plain = index
-            case ..<0x20: throw error(expecting: .text(opening: opening))
+            case ..<0x20: throw error(expecting: .restOfString(opening: opening))
             default: index += 1
             }
         }
-        throw error(expecting: .text(opening: opening))
+        throw error(expecting: .restOfString(opening: opening))
     }
 
     /// Reads an escape sequence in the string that begins at `opening`. If two sequences form a surrogate pair, reads
@@ -130,7 +130,7 @@ struct JSONParser {
     private mutating func parseEscape(inStringFrom opening: Int) throws(JSONValue.ParseError) -> Unicode.Scalar {
         let start = index
         index += 1
-        guard let kind = peek else { throw error(expecting: .text(opening: opening)) }
+        guard let kind = peek else { throw error(expecting: .restOfString(opening: opening)) }
         index += 1
         switch kind {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(kind)

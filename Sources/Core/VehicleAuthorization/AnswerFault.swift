@@ -33,9 +33,9 @@ package enum AnswerFault: Error, Sendable, Hashable {
     /// The kind of contents in a JSON object that has no token under the expected key.
     package enum Members: Sendable, Hashable {
         /// The format of one of Google's samples, by its name in the setting `tokenShape`.
-        case shape(String)
+        case tokenShape(String)
         /// A token is under this key instead.
-        case tokenUnder(ReportedText)
+        case tokenUnderOtherKey(ReportedText)
         case consumerToken
         case driverToken
         case serviceAccountKey

@@ -258,7 +258,7 @@ struct TokenSlot: Sendable {
             policy: policy)
         // An issuer that signs the same claims twice within a second returns the same token, which isn't a fault.
         if wasRejected, rejected?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
-            warnings.append(.rejectedTokenAgain(context))
+            warnings.append(.rejectedTokenReissued(context))
         }
         return (token.withLifetime(end.map { $0 - now }), warnings)
     }
@@ -308,7 +308,7 @@ struct TokenSlot: Sendable {
         if lifetime <= policy.minimumLife {
             return [
                 isRepeated
-                    ? .oldTokenAgain(context, minimumLife: policy.minimumLife)
+                    ? .oldTokenReissued(context, minimumLife: policy.minimumLife)
                     : .shortLivedTokens(context, lifetime: wholeSeconds, minimumLife: policy.minimumLife)
             ]
         }

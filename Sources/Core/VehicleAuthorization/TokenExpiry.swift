@@ -191,7 +191,7 @@ package struct StatedExpiry: Sendable, Hashable {
     /// Returns a warning if the expiry differs from the token's own `exp` by more than a minute.
     fileprivate func disagreement(between reading: Double, and tokenSeconds: Double) -> ExpiryWarning? {
         guard abs(reading - tokenSeconds) > 60, tokenSeconds > 0 else { return nil }
-        return .stated(self, seconds: Int(reading), tokenSeconds: Int(tokenSeconds))
+        return .differentExpiries(self, seconds: Int(reading), tokenSeconds: Int(tokenSeconds))
     }
 
     /// Returns the warning about a value that isn't a valid expiry. `secondsToTokenExpiry` is the number of seconds left
@@ -216,7 +216,7 @@ package enum ExpiryWarning: Sendable, Hashable {
     case noUsableClock
     /// The expiry next to the token is in `seconds`, but the token's own `exp` is in `tokenSeconds` seconds. Zero or
     /// less means that the token has expired.
-    case stated(StatedExpiry, seconds: Int, tokenSeconds: Int)
+    case differentExpiries(StatedExpiry, seconds: Int, tokenSeconds: Int)
     /// The expiry next to the token is in another format than the configured one.
     case otherFormat(StatedExpiry, ExpirationFormat, hasTokenExpiry: Bool)
     case unreadable(StatedExpiry, hasTokenExpiry: Bool)
@@ -228,8 +228,8 @@ package enum ExpiryWarning: Sendable, Hashable {
         switch self {
         case .dateBeforeIssue: .dateBeforeIssue(.zero)
         case .dateAfterExpiry: .dateAfterExpiry(seconds: 0)
-        case .stated(let stated, let seconds, let tokenSeconds):
-            .stated(stated.topic, seconds: (seconds - tokenSeconds).signum(), tokenSeconds: seconds.signum())
+        case .differentExpiries(let stated, let seconds, let tokenSeconds):
+            .differentExpiries(stated.topic, seconds: (seconds - tokenSeconds).signum(), tokenSeconds: seconds.signum())
         case .otherFormat(let stated, let format, let hasTokenExpiry):
             .otherFormat(stated.topic, format, hasTokenExpiry: hasTokenExpiry)
         case .unreadable(let stated, let hasTokenExpiry): .unreadable(stated.topic, hasTokenExpiry: hasTokenExpiry)

@@ -90,9 +90,9 @@ package enum TokenFault: Sendable, Hashable {
 /// The source from which a token is requested.
 package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of source. Each raw value is the configuration key of the source.
-    package enum Means: String, Sendable { case endpoint = "url", command, file = "path" }
+    package enum Kind: String, Sendable { case endpoint = "url", command, file = "path" }
 
-    package let means: Means
+    package let kind: Kind
     /// The program, the file's path, or the URL without the values in its query.
     package let place: String
     /// The section of the configuration, such as `authorization`.
@@ -105,10 +105,10 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
     package let credentials: [String]
 
     package init(
-        _ means: Means, _ place: String, section: String = "authorization", tokenKey: String = "",
+        _ kind: Kind, _ place: String, section: String = "authorization", tokenKey: String = "",
         subject: AuthorizationContext.Subject? = nil, credentials: [String] = []
     ) {
-        self.means = means
+        self.kind = kind
         self.place = place
         self.section = section
         self.tokenKey = tokenKey
@@ -118,7 +118,7 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// A name such as `token command /usr/bin/token`.
     package var description: String {
-        switch means {
+        switch kind {
         case .endpoint: "token endpoint \(place)"
         case .command: "token command \(place)"
         case .file: "token file \(place)"
@@ -269,7 +269,7 @@ package enum ProgramFault: Sendable, Hashable {
     case notInPath(String)
     case missing(String)
     /// The setting contains a program and its arguments in one string.
-    case commandLine(program: String, line: String)
+    case programWithArguments(program: String, line: String)
     /// The path begins with `~`, which only a shell expands.
     case unexpandedTilde(String)
     case notAFile(String, kind: String)

@@ -164,7 +164,7 @@ extension ServiceRun {
         }
         guard let record else { return }
         let condition = Condition(stalledAt: record.time, record.reason)
-        parts.monitor.raise(condition, on: .one(.lastRunStalled), for: .seconds(3600))
+        parts.monitor.raise(condition, on: .code(.lastRunStalled), for: .seconds(3600))
     }
 
     /// Notifies the agent when the kernel reports a new address or route. If the kernel can't be watched, only retries
@@ -218,6 +218,6 @@ extension ServiceRun {
         let condition = Condition(
             recordingIn: directory, endedBy: "\(error.refusal?.reason ?? error.description)",
             remedy: "\(error.refusal?.remedy ?? "")")
-        parts.monitor.raise(condition, on: .one(.recordingStopped))
+        parts.monitor.raise(condition, on: .code(.recordingStopped))
     }
 }

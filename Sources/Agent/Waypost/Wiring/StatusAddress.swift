@@ -38,9 +38,9 @@ struct StatusAddress: Sendable {
         case .failure(let error):
             let why = error.explanation
             let condition = Condition(statusAddressUnavailable: "\(why.reason)", remedy: "\(why.remedy)")
-            monitor.raise(condition, on: .one(.statusAddressUnavailable))
+            monitor.raise(condition, on: .code(.statusAddressUnavailable))
             guard let service = await retryListening(clock: clock) else { return }
-            monitor.clear(.one(.statusAddressUnavailable))
+            monitor.clear(.code(.statusAddressUnavailable))
             await service.run()
         }
     }

@@ -33,9 +33,9 @@ package enum CheckFinding: Sendable, Hashable {
     package enum PrivateSwitch: Sendable, Hashable {
         /// A file that `user` can't see.
         case hiddenFromUser(String)
-        case directory
+        case isDirectory
         /// A file that exists now, so private mode is on.
-        case on
+        case isOn
         /// A file in a directory that doesn't exist.
         case directoryMissing
         /// A file in `/run/waypost`, which systemd removes whenever the service stops.
@@ -131,11 +131,11 @@ extension CheckFinding.PrivateSwitch {
             Wording(
                 "can't be seen by \(user), so the vehicle is always private",
                 "give that user access to its directory (chmod o+x)")
-        case .directory:
+        case .isDirectory:
             Wording(
                 "is a directory, so the vehicle is always private",
                 "use the path of a file that the switch creates and removes")
-        case .on: Wording("exists now, so the vehicle is private", "remove the file to end private mode")
+        case .isOn: Wording("exists now, so the vehicle is private", "remove the file to end private mode")
         case .directoryMissing:
             Wording(
                 "is in a directory that does not exist, so the vehicle is never private",

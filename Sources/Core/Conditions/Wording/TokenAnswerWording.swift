@@ -15,13 +15,13 @@ extension AnswerFault {
     private func contentWording(from origin: TokenOrigin) -> Wording {
         let key = origin.tokenKey
         let expected: ReportedText = "expected the token, bare or in JSON under \"\(key)\""
-        let means = origin.means
+        let originKind = origin.kind
         switch self {
-        case .nothing(let isNull): return Wording("\(isNull ? "null" : "nothing"); \(expected)", means.emptyRemedy)
+        case .nothing(let isNull): return Wording("\(isNull ? "null" : "nothing"); \(expected)", originKind.emptyRemedy)
         case .nothingPrinted(let said):
             return Wording(
-                "no token on its standard output; its standard error says: \(said.listed)", means.emptyRemedy)
-        case .page: return Wording("a page (HTML or XML), not a token", means.pageRemedy)
+                "no token on its standard output; its standard error says: \(said.listed)", originKind.emptyRemedy)
+        case .page: return Wording("a page (HTML or XML), not a token", originKind.pageRemedy)
         case .gzip:
             return Wording("gzip-compressed data; \(expected)", "the token provider must not compress its answer")
         case .utf16: return Wording("UTF-16 text; \(expected)", Mistake.encoding.remedy)
@@ -44,8 +44,9 @@ extension AnswerFault {
         case .otherText(let bytes, let type, let hasLines):
             return Wording(
                 "\(bytes) bytes\(Self.mediaTypeSuffix(type)) that are neither JSON nor a token; \(expected)",
-                means == .command && hasLines ? Lookalike.insideOtherText.remedy(for: means) : means.emptyRemedy)
-        case .lookalike(let lookalike, _): return Wording(lookalike.words, lookalike.remedy(for: means))
+                originKind == .command && hasLines
+                    ? Lookalike.insideOtherText.remedy(for: originKind) : originKind.emptyRemedy)
+        case .lookalike(let lookalike, _): return Wording(lookalike.words, lookalike.remedy(for: originKind))
         case .notAToken(let problem, _): return Wording("a token that \(problem)", Self.incomplete)
         case .unsigned: return Wording("a token without a signature", Self.incomplete)
         case .shortSignature(let bytes, _):
@@ -71,15 +72,15 @@ extension AnswerFault.Mistake {
 
 extension AnswerFault.Members {
     fileprivate func remedy(for origin: TokenOrigin) -> ReportedText {
-        let key: ReportedText = "\(origin.section).\(origin.means.rawValue)"
+        let key: ReportedText = "\(origin.section).\(origin.kind.rawValue)"
         return switch self {
-        case .shape(let name): "set \"tokenShape\": \"\(name)\""
-        case .tokenUnder(let path): "set tokenKey to \"\(path)\""
+        case .tokenShape(let name): "set \"tokenShape\": \"\(name)\""
+        case .tokenUnderOtherKey(let path): "set tokenKey to \"\(path)\""
         case .consumerToken: "correct \(key): the answer contains a consumer token, but a driver token is needed"
         case .driverToken: "correct \(key): the answer contains a driver token, but a trip's token is needed"
         case .serviceAccountKey: "keep the service account's key at the issuer; \(AnswerFault.Lookalike.signing)"
         case .login: "the answer is an OAuth login; \(AnswerFault.Lookalike.signing)"
-        case .lookalike(let kind, let path): "\"\(path)\" contains \(kind.words): \(kind.remedy(for: origin.means))"
+        case .lookalike(let kind, let path): "\"\(path)\" contains \(kind.words): \(kind.remedy(for: origin.kind))"
         case .reportedError: "the answer seems to report an error: see the issuer's log, or the answer itself"
         case .nothing: "see the issuer's log"
         case .other: "set tokenKey to the token's key; if there is no token, see the issuer's log"
@@ -105,10 +106,10 @@ extension AnswerFault.Lookalike {
         }
     }
 
-    fileprivate func remedy(for means: TokenOrigin.Means) -> ReportedText {
+    fileprivate func remedy(for originKind: TokenOrigin.Kind) -> ReportedText {
         switch self {
         case .accessToken, .apiKey, .pem, .encrypted: Self.signing
-        case .insideOtherText where means == .command:
+        case .insideOtherText where originKind == .command:
             "print only the token to standard output, and everything else to standard error"
         case .jsonInString, .brokenByWhiteSpace, .insideOtherText, .plainBase64, .encodedTwice:
             "return only the token, as one line of base64url without padding"
@@ -116,7 +117,7 @@ extension AnswerFault.Lookalike {
     }
 }
 
-extension TokenOrigin.Means {
+extension TokenOrigin.Kind {
     /// The remedy for an answer without a token.
     fileprivate var emptyRemedy: ReportedText {
         switch self {

@@ -48,7 +48,7 @@ extension ProgramFault {
         case .missing(let path): Wording("there is no \(path)", wholePath)
         case .unexpandedTilde(let path):
             Wording("there is no \(path), because only a shell expands ~", "write the absolute path")
-        case .commandLine(let program, let line):
+        case .programWithArguments(let program, let line):
             Wording(
                 "there is no \(line)",
                 """

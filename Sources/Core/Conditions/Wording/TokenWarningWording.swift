@@ -29,11 +29,11 @@ extension AuthorizationWarning: CustomStringConvertible {
                 \(assumed.secondsText)
                 """,
                 "the issuer must set exp and iat")
-        case .rejectedTokenAgain(let context):
+        case .rejectedTokenReissued(let context):
             Wording(
                 "Fleet Engine rejected the token for \(context), but its issuer returned the same one again",
                 "the issuer must make a new token each time")
-        case .oldTokenAgain(let context, let minimumLife):
+        case .oldTokenReissued(let context, let minimumLife):
             Wording(
                 """
                 the issuer returned the token for \(context) again with less than \(minimumLife.secondsText) left
@@ -41,7 +41,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 "the issuer must make a new token earlier")
         case .questionableToken(let doubt): doubt.wording
         case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.longestSentence), "")
-        case .processesLeft(let command, _, let processID?):
+        case .processesLeftRunning(let command, _, let processID?):
             Wording(
                 """
                 token command \(command) left process \(processID) running; the command is not started again until that \
@@ -49,7 +49,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 """,
                 "change the command so that it ends the processes that it starts; then end process \(processID) yourself"
             )
-        case .processesLeft(let command, let count, nil):
+        case .processesLeftRunning(let command, let count, nil):
             Wording(
                 """
                 token command \(command) left \(count) processes running; the command is not started again until they \
@@ -127,7 +127,7 @@ extension ExpiryWarning {
                 machine's clock is wrong or the token has expired
                 """,
                 "the issuer must set iat")
-        case .stated(let stated, let seconds, let own):
+        case .differentExpiries(let stated, let seconds, let own):
             let end = seconds > 0 ? "leaves \(seconds) s" : "says that the token ended \(-seconds) s ago"
             let use = seconds < own ? "the earlier end applies" : "exp applies"
             return Wording("its \(stated.words) \(end), but the token's own exp leaves \(own) s; \(use)", sameEnd)

@@ -123,7 +123,7 @@ package struct TrackMap {
     /// the note also states the maximum deviation.
     package var note: String {
         let middle = projection.place(of: bounds.center)
-        let place = FigureText.place(latitude: middle.latitude, longitude: middle.longitude)
+        let place = FigureText.coordinates(latitude: middle.latitude, longitude: middle.longitude)
         let isRough = error / frame(for: .wide).metersPerPixel > 0.5
         return "Grid in metres around \(place), WGS 84."
             + (isRough ? " The line is within \(FigureText.accuracy(error)) of the track." : "")

@@ -74,14 +74,14 @@ package enum FigureText {
 
     /// Returns a period, such as `2026-03-31 10:30:00 to 10:34:59`. The second date is included only if it differs from
     /// the first.
-    package static func span(from: UTCTime, to: UTCTime) -> String {
+    package static func period(from: UTCTime, to: UTCTime) -> String {
         if from == to { return "\(date(from)) \(timeOfDay(from))" }
         let end = date(from) == date(to) ? timeOfDay(to) : "\(date(to)) \(timeOfDay(to))"
         return "\(date(from)) \(timeOfDay(from)) to \(end)"
     }
 
     /// Returns a position, such as `53.54998° N, 10.00000° E`. The fifth decimal is about a metre.
-    package static func place(latitude: Double, longitude: Double) -> String {
+    package static func coordinates(latitude: Double, longitude: Double) -> String {
         "\(decimal(abs(latitude), places: 5))° \(latitude < 0 ? "S" : "N"), \(decimal(abs(longitude), places: 5))° "
             + (longitude < 0 ? "W" : "E")
     }
@@ -96,7 +96,7 @@ package enum TrackFigures {
     /// Returns the period of a track and its length, such as `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
     package static func period(from first: UTCTime, to last: UTCTime) -> String {
         let length = first.duration(to: last)
-        let span = "\(FigureText.span(from: first, to: last)) UTC"
+        let span = "\(FigureText.period(from: first, to: last)) UTC"
         return length > .zero ? "\(span), \(FigureText.duration(length))" : span
     }
 

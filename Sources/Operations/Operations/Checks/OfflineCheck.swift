@@ -166,8 +166,8 @@ package enum OfflineCheck {
         }
         switch kind(behind: path) {
         case nil: return FileSystem.volume(of: directory) == .memory ? line(.note, .inMemory) : []
-        case .directory?: return line(.fail, .directory)
-        default: return line(.note, .on)
+        case .directory?: return line(.fail, .isDirectory)
+        default: return line(.note, .isOn)
         }
     }
 
