@@ -194,8 +194,8 @@ package struct StatedExpiry: Sendable, Hashable {
         return .differentExpiries(self, seconds: Int(reading), tokenSeconds: Int(tokenSeconds))
     }
 
-    /// Returns the warning about a value that isn't a valid expiry. `secondsToTokenExpiry` is the number of seconds left
-    /// until the token's own `exp`; `nil` if it isn't known.
+    /// Returns the warning about a value that isn't a valid expiry. `secondsToTokenExpiry` is the number of seconds
+    /// left until the token's own `exp`; `nil` if it isn't known.
     fileprivate func warning(
         for format: ExpirationFormat, fitsAutomatic: Bool, secondsToTokenExpiry: Double?
     ) -> ExpiryWarning {
