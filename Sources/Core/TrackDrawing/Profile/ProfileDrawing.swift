@@ -69,8 +69,7 @@ struct ProfileDrawing {
             let hasNumber = panel.top == Self.topRoom && Double(number.count) * size.characterWidth + 4 < to - from
             bands += band(
                 kind: "standing", title: "\(name), \(FigureText.duration(stop.duration))", x: from, width: to - from,
-                in: panel,
-                text: hasNumber ? number : "", y: panel.top + 13)
+                in: panel, text: hasNumber ? number : "", y: panel.top + 13)
         }
         return bands
     }
@@ -83,8 +82,7 @@ struct ProfileDrawing {
             let isShort = Double(text.count) * size.characterWidth + 6 >= pause.width
             bands += band(
                 kind: "pause", title: "\(isBack ? "time goes back by" : "no fix for") \(text)", x: pause.x,
-                width: pause.width,
-                in: panel, text: isShort ? "" : text, y: panel.top + panel.height / 2 + 4)
+                width: pause.width, in: panel, text: isShort ? "" : text, y: panel.top + panel.height / 2 + 4)
         }
         return bands
     }
