@@ -94,8 +94,8 @@ import WaypostTestSupport
             Condition(renewalFailedBy: tokenRejected(status: 401, message: ""), remaining: .seconds(30)),
             isLogged: false),
         Change(
-            Condition(AuthorizationWarning.rejectedTokenAgain(van)),
-            Condition(AuthorizationWarning.oldTokenAgain(van, minimumLife: .seconds(300))), isLogged: true),
+            Condition(AuthorizationWarning.rejectedTokenReissued(van)),
+            Condition(AuthorizationWarning.oldTokenReissued(van, minimumLife: .seconds(300))), isLogged: true),
         Change(Condition(shortLived(200)), Condition(shortLived(100)), isLogged: false),
         Change(
             outboxFailure(errorNumber: 13, message: "Permission denied"),
@@ -122,7 +122,7 @@ import WaypostTestSupport
         var conditions = ActiveConditions()
         conditions.raise(change.first, on: .delivery, at: .zero)
         #expect(conditions.takeLines(at: .zero).map(\.text) == change.first.lines)
-        conditions.hold(change.second, on: .delivery, at: .seconds(1))
+        conditions.refresh(change.second, on: .delivery, at: .seconds(1))
         #expect(conditions.takeLines(at: .seconds(1)).map(\.text) == (change.isLogged ? change.second.lines : []))
     }
 }

@@ -23,8 +23,8 @@ import WaypostTestSupport
 
     @Test(arguments: [
         Case(), Case(file: nil), Case(changed: 0.5), Case(changed: nil),
-        Case(changed: 5, finding: .changedSince(checkedPath, loadedAt: "2026-01-05T10:00:00.000Z")),
-        Case(file: "/etc/other.json", changed: 5, finding: .file("/etc/other.json", checked: checkedPath)),
+        Case(changed: 5, finding: .fileChanged(checkedPath, loadedAt: "2026-01-05T10:00:00.000Z")),
+        Case(file: "/etc/other.json", changed: 5, finding: .otherFile("/etc/other.json", checked: checkedPath)),
         Case(
             problem: "it is wrong", changed: 5,
             finding: .rejectedReload(["it is wrong"], loadedAt: "2026-01-05T10:00:00.000Z")),
@@ -84,7 +84,7 @@ import WaypostTestSupport
         let line = OnlineCheck.verdict(on: fix, present: isSynchronized ? present : nil)
         #expect(line.verdict == (behind == nil ? .ok : .note))
         let text = "fix of \(fix.timeOfFix), quality gps"
-        let finding = behind.map { OnlineFinding.fixTime(fix: text, behind: .seconds($0), .ownSynchronized) }
+        let finding = behind.map { OnlineFinding.wrongFixTime(fix: text, behind: .seconds($0), .ownSynchronized) }
         #expect(line.text == finding.map { "\($0.sentence)" } ?? text)
     }
 }

@@ -69,9 +69,9 @@ import WaypostTestSupport
             (.responseTooLarge, nil, .networkUnavailable), (.tlsFailed, nil, .tlsFailed),
             (.malformedResponse, nil, .intercepted), (.unknownContentEncoding, nil, .answerUndecodable),
             (.certificateNotTrusted, nil, .certificateUntrusted),
-            (.certificateNotTrusted, .ofAnotherName, .certificateUntrusted),
-            (.certificateNotTrusted, .ofUnknownAuthority, .certificateUntrusted),
-            (.certificateNotTrusted, .outsideItsTime, .certificateOutsideItsTime),
+            (.certificateNotTrusted, .otherHostName, .certificateUntrusted),
+            (.certificateNotTrusted, .unknownAuthority, .certificateUntrusted),
+            (.certificateNotTrusted, .notValidNow, .certificateOutsideItsTime),
         ] as [(HTTPTransportError.Code, HTTPTransportError.CertificateFault?, ConditionCode)])
     func followFromAMissingAnswer(
         code: HTTPTransportError.Code, fault: HTTPTransportError.CertificateFault?, expected: ConditionCode

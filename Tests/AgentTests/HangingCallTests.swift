@@ -186,7 +186,7 @@ import WaypostTestSupport
         } end: { stall in
             watchdogEvents.withLock { $0.append("end \(stall.stage)") }
         }
-        await onThread(named: "progress") { watchdog.run(unless: stop) }
+        await onThread(named: "progress") { watchdog.run(until: stop) }
         let all = watchdogEvents.withLock { $0 }
         #expect(all.filter { $0 != "fed" } == ["end token"])
         #expect(all.last == "end token", "a service that gives up no longer feeds the watchdog")

@@ -61,14 +61,14 @@ import WaypostTestSupport
         let agent = try await makeAgent(over: transport)
         async let announcing: Void = agent.announcePendingState()
         for await sleep in clock.sleeps.prefix(1) {
-            let active = monitor.snapshot.conditions.active(.one(.stateNotSent))?.condition
-            #expect(active?.facts == .consequence(.gatewayError, .answer(status: 503)))
+            let active = monitor.snapshot.conditions.active(on: .code(.stateNotSent))?.condition
+            #expect(active?.facts == .causedBy(.gatewayError, .answer(status: 503)))
             #expect(active?.cause.description.hasPrefix("providers/p/vehicles/van-7 is not OFFLINE") == true)
             clock.advance(by: sleep)
         }
         await announcing
         #expect(transport.requests.count == 2)
-        #expect(monitor.snapshot.conditions.active(.one(.stateNotSent)) == nil)
+        #expect(monitor.snapshot.conditions.active(on: .code(.stateNotSent)) == nil)
         #expect(try !isPending)
         await agent.close()
     }

@@ -479,7 +479,7 @@ import WaypostTestSupport
             monitor.note(.renewal(.working(remaining: .seconds(3600)), van))
         }
         let flaws: [AuthorizationWarning] = [
-            .rejectedTokenAgain(van), .unknownLifetime(van, assumed: .seconds(300)),
+            .rejectedTokenReissued(van), .unknownLifetime(van, assumed: .seconds(300)),
         ]
         renew(flaws)
         clock.advance(by: .seconds(599))
@@ -553,15 +553,15 @@ import WaypostTestSupport
         let distant = DistantZones(zones, monitor: monitor)
         var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 11.5)
         for _ in 0..<2 { distant.observe(.fix(fix)) }
-        let topic = ActiveConditions.Topic.one(.privateZoneDistant)
-        #expect(monitor.snapshot.conditions.active(topic)?.condition == Condition(distantZones: [1]))
+        let topic = ActiveConditions.Topic.code(.privateZoneDistant)
+        #expect(monitor.snapshot.conditions.active(on: topic)?.condition == Condition(distantZones: [1]))
         #expect(lines.all.count == 1)
         #expect(lines.all.first?.contains("reporting.privateZones[1]") == true, "\(lines.all)")
         #expect(lines.all.first?.contains("check that latitude and longitude are not swapped") == true, "\(lines.all)")
         fix.latitude = 12
         fix.longitude = 48
         distant.observe(.fix(fix))
-        #expect(monitor.snapshot.conditions.active(topic) == nil)
+        #expect(monitor.snapshot.conditions.active(on: topic) == nil)
     }
 
     @Test func keepsCoordinatesOutOfEveryLevel() {

@@ -36,16 +36,16 @@ import WaypostTestSupport
             case .questionableToken(let token):
                 switch token.fact {
                 case .claims(let claim, _): self = .claim(claim)
-                case .expiry(.stated(_, let seconds, let expSeconds), _):
+                case .expiry(.differentExpiries(_, let seconds, let expSeconds), _):
                     self = .stated(seconds, expSeconds: expSeconds)
                 case .expiry(.unreadable, _): self = .unreadable
                 case .expiry(.otherFormat(_, let format, _), _): self = .otherFormat(format)
                 case .expiry(.dateBeforeIssue, _): self = .dateBeforeIssue
                 case .expiry(.dateAfterExpiry, _): self = .dateAfterExpiry
-                case .expiry(.unjudged, _): self = .unjudged
-                case .expiry(.oldFile, _): self = .other
+                case .expiry(.noUsableClock, _): self = .unjudged
+                case .expiry(.outdatedFile, _): self = .other
                 }
-            case .unknownLifetime, .rejectedTokenAgain, .oldTokenAgain, .brokenContract, .processesLeft,
+            case .unknownLifetime, .rejectedTokenReissued, .oldTokenReissued, .brokenContract, .processesLeftRunning,
                 .processesHidden:
                 self = .other
             }
@@ -241,13 +241,13 @@ import WaypostTestSupport
         Row("201", answer(), .used, status: 201),
         Row("text/plain", good, .used, headers: [("Content-Type", "text/plain")]),
         Row("wrong media type", answer(), .used, headers: [("Content-Type", "text/html; charset=utf-8")]),
-        Row("another key", #"{"jwt":"\#(good)","exp":1}"#, .rejected(.missingKey(.tokenUnder("jwt")))),
+        Row("another key", #"{"jwt":"\#(good)","exp":1}"#, .rejected(.missingKey(.tokenUnderOtherKey("jwt")))),
         Row(
             "nested, not configured", #"{"data":{"VEHICLE_TOKEN_KEY":"\#(good)"}}"#,
-            .rejected(.missingKey(.tokenUnder("data.VEHICLE_TOKEN_KEY")))),
+            .rejected(.missingKey(.tokenUnderOtherKey("data.VEHICLE_TOKEN_KEY")))),
         Row(
             "the key in another case", #"{"vehicle_token_key":"\#(good)"}"#,
-            .rejected(.missingKey(.tokenUnder("vehicle_token_key")))),
+            .rejected(.missingKey(.tokenUnderOtherKey("vehicle_token_key")))),
         Row("no keys", "{}", .rejected(.missingKey(.nothing))),
         Row("a null token", #"{"VEHICLE_TOKEN_KEY":null}"#, .rejected(.answer(.notAString(kind: "null", .nothing)))),
         Row(
@@ -256,7 +256,7 @@ import WaypostTestSupport
         ),
         Row("an empty token", answer(""), .rejected(.answer(.emptyToken))),
         Row("blanks as the token", answer("  "), .rejected(.answer(.emptyToken))),
-        Row("Bearer alone", answer("Bearer "), .rejected(.answer(.notAToken(.notThreeParts(1), .underKey)))),
+        Row("Bearer alone", answer("Bearer "), .rejected(.answer(.notAToken(.wrongPartCount(1), .underKey)))),
         Row("an array", "[\"\(good)\"]", .rejected(.answer(.notAnObject(kind: "an array")))),
         Row("a number", "7", .rejected(.otherText)),
         Row("nothing", "", .rejected(.answer(.nothing(isNull: false)))),
@@ -273,7 +273,7 @@ import WaypostTestSupport
             .rejected(.missingKey(.reportedError))),
         Row(
             "two parts", answer("\(good.split(separator: ".").prefix(2).joined(separator: "."))"),
-            .rejected(.answer(.notAToken(.notThreeParts(2), .underKey)))),
+            .rejected(.answer(.notAToken(.wrongPartCount(2), .underKey)))),
         Row(
             "a cut signature", answer(String(good.dropLast(42))),
             .rejected(.answer(.shortSignature(bytes: 225, .underKey)))),
@@ -283,10 +283,10 @@ import WaypostTestSupport
         Row(
             "not base64url", answer("a$.b.c"),
             .rejected(.answer(.notAToken(.notBase64URL(part: "header"), .underKey)))),
-        Row("an API key", answer("AIzaSyD"), .rejected(.answer(.notAToken(.notThreeParts(1), .underKey)))),
+        Row("an API key", answer("AIzaSyD"), .rejected(.answer(.notAToken(.wrongPartCount(1), .underKey)))),
         Row(
             "a line break inside", answer(good.prefix(60) + "\\n" + good.dropFirst(60)),
-            .rejected(.answer(.lookalike(.broken, .underKey)))),
+            .rejected(.answer(.lookalike(.brokenByWhiteSpace, .underKey)))),
         Row("gzip", bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3], .rejected(.answer(.gzip))),
         Row("UTF-16", bytes: answer().utf16.flatMap { [UInt8($0), 0] }, .rejected(.answer(.utf16))),
         Row(
@@ -308,7 +308,7 @@ import WaypostTestSupport
             .warned(.claim(.missing(claim: "exp"))), life: 3600),
         Row(
             "no exp, an expired statement next to the token", answer(claims(["exp": nil]), expiry: "1767567600"),
-            .rejected(.expired(.overWhenGiven(.statement)))),
+            .rejected(.expired(.expiredWhenReturned(.statement)))),
         Row("no iat", answer(claims(["iat": nil])), .warned(.claim(.missing(claim: "iat"))), life: 3595),
         Row("no iat, host clock in 1970", answer(claims(["iat": nil])), .warned(.unjudged), host: -1.7e9),
         Row("neither", answer(claims(["iat": nil, "exp": nil])), .warned(.claim(.missing(claim: "exp")))),
@@ -320,11 +320,11 @@ import WaypostTestSupport
             .warned(.claim(.milliseconds(claim: "iat", 1_767_571_200_000))), life: 3595),
         Row(
             "exp in microseconds", answer(claims(["exp": "1767574800000000"])),
-            .warned(.claim(.noTime(claim: "exp", 1_767_574_800_000_000)))),
+            .warned(.claim(.notATime(claim: "exp", 1_767_574_800_000_000)))),
         Row("exp null", answer(claims(["exp": "null"])), .warned(.claim(.missing(claim: "exp")))),
         Row(
             "exp as a date", answer(claims(["exp": #""2026-01-05T01:00:00Z""#])),
-            .warned(.claim(.noNumber(claim: "exp")))),
+            .warned(.claim(.notANumber(claim: "exp")))),
         Row("iat zero", answer(claims(["iat": "0"])), .used, life: 3595),
         Row("exp with a fraction", answer(claims(["exp": "1767574800.5"])), .used),
         Row(
@@ -342,7 +342,7 @@ import WaypostTestSupport
         Row("a host clock an hour fast", answer(), .used, life: 3600, host: 3601),
         Row(
             "a synchronized host clock after expiry", answer(),
-            .rejected(.expired(.overWhenGiven(.synchronizedHost))),
+            .rejected(.expired(.expiredWhenReturned(.synchronizedHost))),
             host: 8000, isSynchronized: true),
         Row(
             "a synchronized host clock after expiry, and Date", answer(), .used, life: 3600, date: 0, host: 8000,
@@ -369,7 +369,7 @@ import WaypostTestSupport
         Row("an unreadable Date", answer(), .used, headers: [("Date", "today")]),
         Row(
             "expired by both clocks", answer(),
-            .rejected(.expired(.overWhenGiven(.issuer))),
+            .rejected(.expired(.expiredWhenReturned(.issuer))),
             date: 7200, host: 7200),
         Row("in its last second", answer(), .rejected(.expired(.expiredDuringFetch(context))), date: 3599, host: 3599),
         Row(
@@ -386,10 +386,10 @@ import WaypostTestSupport
             .rejected(.claims(.misspelled("vehicleId", claim: "vehicleid")))),
         Row(
             "the vehicle with its path", answer(claims(["authorization": #"{"vehicleid":"providers/p/vehicles/v"}"#])),
-            .rejected(.claims(.wholePath))),
+            .rejected(.claims(.fullResourceName))),
         Row(
             "the vehicle in another case", answer(claims(["authorization": #"{"vehicleid":"V"}"#])),
-            .rejected(.claims(.otherCase("V")))),
+            .rejected(.claims(.otherLetterCase("V")))),
         Row(
             "an identity token",
             answer(
@@ -411,10 +411,10 @@ import WaypostTestSupport
         Row(
             "for a delivery vehicle, the other claim null",
             answer(claims(["authorization": #"{"vehicleid":null,"deliveryvehicleid":"v"}"#])),
-            .rejected(.claims(.otherService(has: .deliveryvehicleid)))),
+            .rejected(.claims(.otherService(claim: .deliveryvehicleid)))),
         Row(
             "for a delivery vehicle", answer(claims(["authorization": #"{"deliveryvehicleid":"v"}"#])),
-            .rejected(.claims(.otherService(has: .deliveryvehicleid)))),
+            .rejected(.claims(.otherService(claim: .deliveryvehicleid)))),
         Row(
             "a list of vehicles", answer(claims(["authorization": #"{"vehicleid":["v"]}"#])),
             .rejected(.claims(.notAString(claim: "vehicleid", kind: "a list")))),
@@ -426,17 +426,17 @@ import WaypostTestSupport
             "an empty claim", answer(claims(["authorization": "{}"])),
             .rejected(.claims(.noSubject(claim: "vehicleid")))
         ),
-        Row("no issuer", answer(claims(["iss": nil])), .warned(.claim(.noAccount(claim: "iss")))),
-        Row("no subject", answer(claims(["sub": nil])), .warned(.claim(.noAccount(claim: "sub")))),
+        Row("no issuer", answer(claims(["iss": nil])), .warned(.claim(.missingAccount(claim: "iss")))),
+        Row("no subject", answer(claims(["sub": nil])), .warned(.claim(.missingAccount(claim: "sub")))),
         Row(
-            "another subject", answer(claims(["sub": #""b@p""#])), .warned(.claim(.twoAccounts))),
+            "another subject", answer(claims(["sub": #""b@p""#])), .warned(.claim(.differentAccounts))),
         Row("no audience", answer(claims(["aud": nil])), .rejected(.claims(.noAudience(expected: audience)))),
         Row(
             "another audience", answer(claims(["aud": "\"https://example.com/\""])),
-            .rejected(.claims(.audience(["https://example.com/"], expected: audience)))),
+            .rejected(.claims(.otherAudience(["https://example.com/"], expected: audience)))),
         Row(
             "an audience without its slash", answer(claims(["aud": "\"https://fleetengine.googleapis.com\""])),
-            .warned(.claim(.noSlash(expected: audience)))),
+            .warned(.claim(.missingSlash(expected: audience)))),
         Row("several audiences", answer(claims(["aud": #"["x","https://fleetengine.googleapis.com/"]"#])), .used),
         Row(
             "not before tomorrow", answer(claims(["nbf": "1767657600"])),
@@ -448,15 +448,15 @@ import WaypostTestSupport
         Row("no kid", answer(claims(header: #"{"alg":"RS256"}"#)), .warned(.claim(.noKeyID))),
         Row(
             "unsigned", answer(claims(header: #"{"alg":"none"}"#)),
-            .rejected(.claims(.algorithm("none")))),
+            .rejected(.claims(.wrongAlgorithm("none")))),
         Row(
             "unsigned, without a signature",
             answer(claims(header: #"{"alg":"none"}"#).split(separator: ".").prefix(2).joined(separator: ".") + "."),
-            .rejected(.claims(.algorithm("none")))),
+            .rejected(.claims(.wrongAlgorithm("none")))),
         Row(
             "HS256", answer(claims(header: #"{"alg":"HS256","kid":"1"}"#)),
-            .rejected(.claims(.algorithm("HS256")))),
-        Row("no alg", answer(claims(header: #"{"kid":"1"}"#)), .rejected(.claims(.algorithm(nil)))),
+            .rejected(.claims(.wrongAlgorithm("HS256")))),
+        Row("no alg", answer(claims(header: #"{"kid":"1"}"#)), .rejected(.claims(.wrongAlgorithm(nil)))),
         Row("more claims", answer(claims(["scope": "\"x\"", "jti": "\"7\""])), .used),
     ]
 
@@ -502,7 +502,7 @@ import WaypostTestSupport
             HTTPTokenSettings(url: "https://backend.example.com/t", format: row.format), providerID: "p",
             transport: ScriptedTransport { _ in
                 var headers = HTTPHeaders()
-                for (name, value) in row.headers { headers.append(name, value) }
+                for (name, value) in row.headers { headers.append(name: name, value: value) }
                 return HTTPResponse(status: row.status, headers: headers, body: row.body)
             }, environment: [:], wallClock: { Self.issued + row.host },
             synchronizedClock: { row.isSynchronized ? Self.issued + row.host : nil })
@@ -568,7 +568,7 @@ import WaypostTestSupport
         let stated = report.lines.first { $0.name == "stated" }?.text ?? ""
         let isUsable = report.verdict.warnings.allSatisfy { warning in
             switch Warning(warning) {
-            case .claim(.missing("exp")), .claim(.noNumber("exp")), .claim(.noTime("exp", _)),
+            case .claim(.missing("exp")), .claim(.notANumber("exp")), .claim(.notATime("exp", _)),
                 .claim(.milliseconds("exp", _)):
                 false
             default: true

@@ -132,10 +132,10 @@ import WaypostTestSupport
         let report = TokenReport(
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: 1_000_000_000_000))
         let context = AuthorizationContext(vehicleID: "v")
-        #expect(report.verdict.fault == .wrongClaims(.algorithm("HS256"), context))
+        #expect(report.verdict.fault == .wrongClaims(.wrongAlgorithm("HS256"), context))
         #expect(
             report.verdict.otherFaults == [.wrongClaims(.misspelled("vehicleId", claim: "vehicleid"), context)])
-        let slash = ClaimWarning.noSlash(expected: "https://fleetengine.googleapis.com/")
+        let slash = ClaimWarning.missingSlash(expected: "https://fleetengine.googleapis.com/")
         #expect(report.verdict.warnings == [.questionableToken(.claims(slash, context))])
         let notes = report.lines.filter { $0.name == "note" }.map(\.text)
         #expect(notes == report.verdict.remarks && report.lines.last?.text == report.verdict.problem)

@@ -70,8 +70,8 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            ("exit 0", .nothing(isNull: false)), ("echo no login >&2", .nothingPrinted(said: ["no login"])),
-            ("echo null; echo no login >&2", .nothingPrinted(said: ["no login"])), ("echo '<html>'", .page),
+            ("exit 0", .nothing(isNull: false)), ("echo no login >&2", .nothingPrinted(errorLines: ["no login"])),
+            ("echo null; echo no login >&2", .nothingPrinted(errorLines: ["no login"])), ("echo '<html>'", .page),
         ] as [(String, AnswerFault)])
     func rejectOutputWithoutAToken(script: String, fault: AnswerFault) async throws {
         let error = await #expect(throws: AuthorizationError.self) { try await makeProvider(script).token(for: van7) }

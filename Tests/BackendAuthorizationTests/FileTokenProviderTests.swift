@@ -53,7 +53,7 @@ import WaypostTestSupport
         for (path, problem) in [
             ("/nonexistent/token", SourceFault.Problem.unreadable(.missing, "No such file or directory")),
             (directory.path("loop"), .unreadable(.linkLoop, "Too many levels of symbolic links")),
-            (open, .openToEveryUser(isMounted: false)),
+            (open, .readableByEveryUser(isMounted: false)),
         ] {
             let fault = TokenFault.sourceUnusable(SourceFault("the token", .file(path), problem))
             await #expect(throws: AuthorizationError(fault)) { try await makeProvider(path: path).token(for: van7) }
@@ -78,7 +78,7 @@ import WaypostTestSupport
             _ = try await provider.token(for: van7)
             error = nil
         } catch let refusal { error = refusal }
-        #expect(error?.fault == (isExpired ? .expired(origin(ofFileAt: path), .overWhenGiven(.synchronizedHost)) : nil))
+        #expect(error?.fault == (isExpired ? .expired(origin(ofFileAt: path), .expiredWhenReturned(.synchronizedHost)) : nil))
     }
 
     /// The lifetime when the file was written, the file's age, and the remaining lifetime, which is `nil` if the clock

@@ -131,7 +131,7 @@ import WaypostTestSupport
                 status: 200, headers: HTTPHeaders(["Date": "Sun, 09 Sep 2001 02:46:41 GMT"]), body: Array(body.utf8))
         }
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
-        #expect(error?.fault == .expired(origin(), .overWhenGiven(.issuer)))
+        #expect(error?.fault == .expired(origin(), .expiredWhenReturned(.issuer)))
         #expect(try await provider.fetchAnswer(for: van7).token.lifetime == .seconds(-1))
     }
 
@@ -237,7 +237,7 @@ import WaypostTestSupport
             (.malformedResponse, "", false, .malformedAnswer), (.unknownContentEncoding, "", false, .undecodableAnswer),
             (.transportFailed, "", false, .clientFailed),
             (.connectionLost, "reset by peer", false, .connectionLost(isEncrypted: true)),
-            (.connectionLost, "transfer closed with 476 bytes remaining to read", false, .answerBrokenOff),
+            (.connectionLost, "transfer closed with 476 bytes remaining to read", false, .answerTruncated),
             (.tlsFailed, "reset by peer", false, .tlsFailed),
             // TLS 1.3 reports this after the handshake, as a lost connection.
             (.connectionLost, "tlsv13 alert certificate required, errno 0", false, .certificateRequired),
@@ -261,8 +261,8 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            (.outsideItsTime, .outsideItsTime), (.ofAnotherName, .ofAnotherName),
-            (.ofUnknownAuthority, .ofUnknownAuthority), (nil, nil),
+            (.notValidNow, .notValidNow), (.otherHostName, .otherHostName),
+            (.unknownAuthority, .unknownAuthority), (nil, nil),
         ] as [(HTTPTransportError.CertificateFault?, ExchangeFault.CertificateFault?)])
     func reportAnUntrustedCertificate(
         fault: HTTPTransportError.CertificateFault?, expected: ExchangeFault.CertificateFault?
@@ -394,6 +394,6 @@ import WaypostTestSupport
         let token = try await provider.token(for: van7)
         #expect(token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: "60000", meaning: .number(60_000))
-        #expect(token.warnings == [.expiry(.stated(stated, seconds: 60_000, own: 3600), origin())])
+        #expect(token.warnings == [.expiry(.differentExpiries(stated, seconds: 60_000, tokenSeconds: 3600), origin())])
     }
 }

@@ -15,7 +15,7 @@ import WaypostTestSupport
         if isRead {
             #expect(try template.value(environment: [:]).value == "secret")
         } else {
-            #expect(problem(template) == .openToEveryUser(isMounted: false))
+            #expect(problem(template) == .readableByEveryUser(isMounted: false))
         }
     }
 
@@ -69,7 +69,7 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            (Array("key\nother".utf8), .severalLines), (Array("key".utf16).flatMap { [UInt8($0), 0] }, .notUTF8),
+            (Array("key\nother".utf8), .multipleLines), (Array("key".utf16).flatMap { [UInt8($0), 0] }, .notUTF8),
             ([0xFF, 0xFE, 0x6B, 0], .notUTF8),
             (Array(#"{"type": "service_account", "private_key": "-----BEGIN"}"#.utf8), .serviceAccountKey),
         ] as [([UInt8], SourceFault.Problem)])
@@ -107,7 +107,7 @@ import WaypostTestSupport
     /// A backend would reject a header without a scheme at each request.
     @Test(
         arguments: [
-            ("Authorization", "van:hush", .noScheme), ("Authorization", "Bearer ${hush}", .unfilledVariable),
+            ("Authorization", "van:hush", .missingScheme), ("Authorization", "Bearer ${hush}", .unexpandedVariable),
             ("Authorization", "Basic dmFu", nil), ("X-Key", "van:hush", nil),
         ] as [(String, String, SourceFault.Problem?)])
     func requireASchemeInAnAuthorizationHeader(name: String, value: String, problem: SourceFault.Problem?) {
@@ -124,7 +124,7 @@ import WaypostTestSupport
         let use = "authorization.clientKeyFile"
         try SecretFile.requireProtected(try directory.write("key".utf8, to: "closed", mode: 0o600), for: use)
         let open = try directory.write("key".utf8, to: "open", mode: 0o644)
-        let fault = SourceFault(use, .file(open), .openToEveryUser(isMounted: false))
+        let fault = SourceFault(use, .file(open), .readableByEveryUser(isMounted: false))
         #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.requireProtected(open, for: use) }
     }
 
@@ -135,7 +135,7 @@ import WaypostTestSupport
         let disk = try TinyFileSystem(at: directory.path("secrets"), megabytes: 1)
         let path = try directory.write("key".utf8, to: "secrets/key", mode: 0o444)
         try disk.setReadOnly(true)
-        let fault = SourceFault("the token", .file(path), .openToEveryUser(isMounted: true))
+        let fault = SourceFault("the token", .file(path), .readableByEveryUser(isMounted: true))
         #expect(throws: AuthorizationError(.sourceUnusable(fault))) {
             try SecretFile.requireProtected(path, for: "the token")
         }

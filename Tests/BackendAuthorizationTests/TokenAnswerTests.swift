@@ -85,13 +85,13 @@ import WaypostTestSupport
             (
                 #"{"creationTimestamp":1,"expirationTimestamp":2,"jwt":"x"}"#,
                 .missingKey(
-                    keys: ["creationTimestamp", "expirationTimestamp", "jwt"], others: 0, .shape("onDemandSample"))
+                    keys: ["creationTimestamp", "expirationTimestamp", "jwt"], others: 0, .tokenShape("onDemandSample"))
             ),
             (
                 #"{"creation_timestamp_ms":1,"expiration_timestamp_ms":2,"token":"x"}"#,
                 .missingKey(
                     keys: ["creation_timestamp_ms", "expiration_timestamp_ms", "token"], others: 0,
-                    .shape("scheduledSample"))
+                    .tokenShape("scheduledSample"))
             ),
             (
                 #"{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}"#,
@@ -100,17 +100,20 @@ import WaypostTestSupport
             (#"{"VEHICLE_TOKEN_KEY":7}"#, .notAString(kind: "an integer", .other)),
             (#"{"VEHICLE_TOKEN_KEY":null}"#, .notAString(kind: "null", .nothing)),
             (#"{"VEHICLE_TOKEN_KEY":""}"#, .emptyToken),
-            (#"{"VEHICLE_TOKEN_KEY":"secret"}"#, .notAToken(.notThreeParts(1), .underKey)),
+            (#"{"VEHICLE_TOKEN_KEY":"secret"}"#, .notAToken(.wrongPartCount(1), .underKey)),
             (#"{"VEHICLE_TOKEN_KEY":"se.cr.et!"}"#, .notAToken(.notJSONObject(part: "header"), .underKey)),
-            (#""secret""#, .notAToken(.notThreeParts(1), .jsonString)),
+            (#""secret""#, .notAToken(.wrongPartCount(1), .jsonString)),
             (#"{"VEHICLE_TOKEN_KEY":"\#(token.dropLast(342))"}"#, .unsigned(.underKey)),
             (#"{"VEHICLE_TOKEN_KEY":"\#(token.dropLast(2))"}"#, .shortSignature(bytes: 255, .underKey)),
             (#"{"\#(token)":1}"#, .missingKey(keys: ["…"], others: 0, .other)),
             (#"{"error":{"message":"secret"}}"#, .missingKey(keys: ["error"], others: 0, .reportedError)),
-            (#"{"data":{"token":"\#(token)"}}"#, .missingKey(keys: ["data"], others: 0, .tokenUnder("data.token"))),
+            (
+                #"{"data":{"token":"\#(token)"}}"#,
+                .missingKey(keys: ["data"], others: 0, .tokenUnderOtherKey("data.token"))
+            ),
             (
                 #"{"VEHICLE_TOKEN_KEY":{"token":"\#(token)"}}"#,
-                .notAString(kind: "an object", .tokenUnder("VEHICLE_TOKEN_KEY.token"))
+                .notAString(kind: "an object", .tokenUnderOtherKey("VEHICLE_TOKEN_KEY.token"))
             ),
             (#"{"tokens":["\#(token)"]}"#, .missingKey(keys: ["tokens"], others: 0, .other)),
             (
@@ -130,7 +133,7 @@ import WaypostTestSupport
                 #"{"type":"service_account","private_key":"secret","client_email":"a@b"}"#,
                 .missingKey(keys: ["client_email", "private_key", "type"], others: 0, .serviceAccountKey)
             ),
-            (#"{"VEHICLE_TOKEN_KEY":"{\"token\":\"\#(token)\"}"}"#, .lookalike(.writtenJSON, .underKey)),
+            (#"{"VEHICLE_TOKEN_KEY":"{\"token\":\"\#(token)\"}"}"#, .lookalike(.jsonInString, .underKey)),
         ] as [(String, AnswerFault)])
     func areRejected(text: String, fault: AnswerFault) { #expect(self.fault(in: Array(text.utf8)) == fault) }
 
@@ -150,11 +153,11 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("ya29.a0AfB_byCsecret", .accessToken), (apiKey, .apiKey), ("-----BEGIN PRIVATE KEY-----\nsecret", .pem),
-            ("\(token.prefix(halfLength))\r\n\(token.suffix(token.count - halfLength))", .broken),
-            ("token=\(token)", .surrounded),
-            ("Authorization: Bearer \(token)", .surrounded), ("'\(token)'", .surrounded),
-            ("\(token)\n\(token)", .surrounded), ("\(token)==", .plainBase64),
-            (Base64.encoded("\(token)\n".utf8), .encoded), ("eyJh.a.b.c.secret", .encrypted),
+            ("\(token.prefix(halfLength))\r\n\(token.suffix(token.count - halfLength))", .brokenByWhiteSpace),
+            ("token=\(token)", .insideOtherText),
+            ("Authorization: Bearer \(token)", .insideOtherText), ("'\(token)'", .insideOtherText),
+            ("\(token)\n\(token)", .insideOtherText), ("\(token)==", .plainBase64),
+            (Base64.encoded("\(token)\n".utf8), .encodedTwice), ("eyJh.a.b.c.secret", .encrypted),
         ] as [(String, AnswerFault.Lookalike)])
     func areRecognisedByTheirForm(text: String, kind: AnswerFault.Lookalike) {
         #expect(fault(in: Array(text.utf8)) == .lookalike(kind, .bareText))
@@ -165,9 +168,9 @@ import WaypostTestSupport
     /// A key that holds another subject's token isn't suggested.
     @Test(
         arguments: [
-            ("vehicleid", AuthorizationContext(vehicleID: "v"), .tokenUnder("OTHER")),
+            ("vehicleid", AuthorizationContext(vehicleID: "v"), .tokenUnderOtherKey("OTHER")),
             ("tripid", AuthorizationContext(vehicleID: "v"), .consumerToken),
-            ("tripid", AuthorizationContext(tripID: "t"), .tokenUnder("OTHER")),
+            ("tripid", AuthorizationContext(tripID: "t"), .tokenUnderOtherKey("OTHER")),
             ("vehicleid", AuthorizationContext(tripID: "t"), .driverToken),
         ] as [(String, AuthorizationContext, AnswerFault.Members)])
     func nameTheExpectedKeys(claim: String, context: AuthorizationContext, members: AnswerFault.Members) {
@@ -186,7 +189,8 @@ import WaypostTestSupport
         let answer = try read(#"{"VEHICLE_TOKEN_KEY":"\#(Self.token)","TOKEN_EXPIRATION":\#(value)}"#)
         #expect(answer.token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: text, meaning: .unreadable)
-        #expect(answer.token.warnings == [.expiry(.unreadable(stated, hasOwn: true), TokenOrigin(.endpoint, "X"))])
+        #expect(
+            answer.token.warnings == [.expiry(.unreadable(stated, hasTokenExpiry: true), TokenOrigin(.endpoint, "X"))])
     }
 
     @Test(

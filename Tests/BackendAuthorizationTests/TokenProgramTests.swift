@@ -31,7 +31,7 @@ import WaypostTestSupport
     }
 
     @Test(
-        arguments: [(ENOEXEC, .otherProcessor("FILE")), (ENOENT, .otherSystem("FILE")), (EACCES, nil)]
+        arguments: [(ENOEXEC, .builtForOtherProcessor("FILE")), (ENOENT, .builtForOtherSystem("FILE")), (EACCES, nil)]
             as [(CInt, ProgramFault?)])
     func areCheckedForThisMachine(refusal: CInt, fault: ProgramFault?) {
         #expect(TokenProgram.problem(of: "FILE", .machineCode, refusal: refusal) { _ in true } == fault)

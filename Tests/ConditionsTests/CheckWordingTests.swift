@@ -8,7 +8,7 @@ import Testing
     @Test(
         arguments: [
             (
-                .openSecret(key: "a.b", file: "/c"),
+                .exposedSecret(key: "a.b", file: "/c"),
                 "a.b is in /c, which every user can read; if it is a secret, run chmod o= /c"
             ),
             (
@@ -17,22 +17,22 @@ import Testing
                     + "DeviceAllow=/dev/ttymxc0 rw under [Service]"
             ),
             (
-                .privateSwitch(.directory, path: "/p"),
+                .privateSwitch(.isDirectory, path: "/p"),
                 "vehicle.privateModeFile: /p is a directory, so the vehicle is always private; use the path of a file "
                     + "that the switch creates and removes"
             ),
             (
-                .privateSwitch(.withoutDirectory, path: "/p"),
+                .privateSwitch(.directoryMissing, path: "/p"),
                 "vehicle.privateModeFile: /p is in a directory that does not exist, so the vehicle is never private; "
                     + "create the directory, or correct the path"
             ),
             (
-                .privateSwitch(.hidden(from: "uid 7"), path: "/p"),
+                .privateSwitch(.hiddenFromUser("uid 7"), path: "/p"),
                 "vehicle.privateModeFile: /p can't be seen by uid 7, so the vehicle is always private; give that user "
                     + "access to its directory (chmod o+x)"
             ),
             (
-                .privateSwitch(.on, path: "/p"),
+                .privateSwitch(.isOn, path: "/p"),
                 "vehicle.privateModeFile: /p exists now, so the vehicle is private; remove the file to end private mode"
             ),
             (
@@ -41,7 +41,7 @@ import Testing
                     + "choose another path"
             ),
             (
-                .outbox(.tooFewInodes(directory: "/d", left: 2, needed: 8)),
+                .outbox(.tooFewInodes(directory: "/d", available: 2, needed: 8)),
                 "outbox.path: the file system of /d has 2 inodes left, but an outbox needs 8; remove some files (df "
                     + "-i), or choose another path"
             ),
@@ -51,13 +51,13 @@ import Testing
                     + "another path"
             ),
             (
-                .outbox(.notAllowed(path: "/data/o", directory: "/data", unit: "waypost.service")),
+                .outbox(.deniedByUnit(path: "/data/o", directory: "/data", unit: "waypost.service")),
                 "outbox.path: /data/o can't be created, because waypost.service does not allow the service to write to "
                     + "/data; choose a path in /var/lib/waypost, or run systemctl edit waypost and add "
                     + "ReadWritePaths=/data under [Service]"
             ),
             (
-                .economy(updates: 30, span: .seconds(60)),
+                .economyDurability(updates: 30, span: .seconds(60)),
                 "economy: a crash may lose up to 30 updates from the last 60 s; set outbox.durability to full to lose none"
             ),
         ] as [(CheckFinding, String)])
@@ -70,12 +70,12 @@ import Testing
     @Test(
         arguments: [
             (
-                .otherConfiguration(.changedSince("/c", loadedAt: "10:00"), service: "waypost runs"),
+                .otherConfiguration(.fileChanged("/c", loadedAt: "10:00"), service: "waypost runs"),
                 "waypost runs; it uses the configuration loaded at 10:00, but /c has been changed since; run systemctl reload "
                     + "waypost (for new credentials or environment values, systemctl restart waypost)"
             ),
             (
-                .otherConfiguration(.file("/other", checked: "/c"), service: "waypost runs"),
+                .otherConfiguration(.otherFile("/other", checked: "/c"), service: "waypost runs"),
                 "waypost runs; it uses another file, /other, not /c; check that file (--config /other), or set "
                     + "this one in the service's unit (systemctl edit waypost)"
             ),
@@ -101,17 +101,17 @@ import Testing
                     + "read a recorded log, set receiver.type to file or use waypost replay"
             ),
             (
-                .fixTime(fix: "fix", behind: .seconds(-7240), .ownSynchronized),
+                .wrongFixTime(fix: "fix", behind: .seconds(-7240), .ownSynchronized),
                 "fix; its time is 2 h ahead of this machine's clock, which is synchronized; the receiver may send local "
                     + "time: set it to UTC"
             ),
             (
-                .fixTime(fix: "fix", behind: .seconds(8000), .fleetEngine),
+                .wrongFixTime(fix: "fix", behind: .seconds(8000), .fleetEngine),
                 "fix; its time is 2 h behind Fleet Engine's clock; turn the receiver off and on; if that doesn't help, "
                     + "update its firmware or replace the receiver"
             ),
             (
-                .fixTime(fix: "fix", behind: .seconds(8000), .ownUnsynchronized),
+                .wrongFixTime(fix: "fix", behind: .seconds(8000), .ownUnsynchronized),
                 "fix; its time is 2 h behind this machine's clock, which is not synchronized; one of the two is wrong: set this "
                     + "machine's clock (timedatectl), and check again"
             ),

@@ -77,7 +77,7 @@ import WaypostTestSupport
     @Test func logsEachCauseOnItsOwnLine() {
         var conditions = ActiveConditions()
         let condition = Condition(rejectedReload: "\"a\" is 5; use 6", and: ["\"b\" is missing; set it"], at: .zero)
-        conditions.raise(condition, on: .one(.reloadRejected), at: .zero)
+        conditions.raise(condition, on: .code(.reloadRejected), at: .zero)
         let lines = conditions.takeLines(at: .zero)
         #expect(lines.map(\.code) == [.reloadRejected, .reloadRejected])
         #expect(lines.map(\.text) == condition.lines)
@@ -88,7 +88,7 @@ import WaypostTestSupport
     @Test func showsACodeOnce() {
         let active = Condition(.outboxDamaged, "damaged again")
         var conditions = ActiveConditions()
-        conditions.raise(Condition(.outboxDamaged, "rebuilt"), on: .one(.outboxDamaged), at: .zero)
+        conditions.raise(Condition(.outboxDamaged, "rebuilt"), on: .code(.outboxDamaged), at: .zero)
         #expect(conditions.visible(at: .zero).count == 1)
         conditions.raise(active, on: .storing, at: .zero)
         #expect(conditions.visible(at: .zero).map(\.condition) == [active])
@@ -109,8 +109,8 @@ import WaypostTestSupport
     /// The time without a fix is counted from the last fix, and shown once it is long.
     @Test func showsAConditionOnceItHasLastedLongEnough() {
         var conditions = ActiveConditions()
-        conditions.restart(.noPosition, on: .fixes, at: .seconds(10))
-        conditions.change(.fixes, to: Condition(.noPosition, "none", facts: .sky(hasSignal: false)))
+        conditions.restart(.noPosition, on: .timeWithoutFix, at: .seconds(10))
+        conditions.change(.timeWithoutFix, to: Condition(.noPosition, "none", facts: .sky(hasSignal: false)))
         #expect(conditions.takeLines(at: .seconds(99)).isEmpty && conditions.visible(at: .seconds(99)).isEmpty)
         #expect(conditions.takeLines(at: .seconds(100)).map(\.code) == [.noPosition])
         #expect(conditions.visible(at: .seconds(100)).map(\.since) == [.seconds(10)])
@@ -118,7 +118,7 @@ import WaypostTestSupport
         #expect(
             conditions.visible(at: .seconds(102)).map(\.code) == [.receiverUnavailable],
             "this condition explains the missing fix")
-        conditions.restart(.noPosition, on: .fixes, at: .seconds(103))
+        conditions.restart(.noPosition, on: .timeWithoutFix, at: .seconds(103))
         conditions.clear(.receiver, at: .seconds(103))
         #expect(conditions.visible(at: .seconds(104)).isEmpty)
     }
@@ -127,12 +127,13 @@ import WaypostTestSupport
         var conditions = ActiveConditions()
         for second in [0, 500] {
             let now = Duration.seconds(second)
-            conditions.raise(Condition(.antennaOpen, "so"), on: .one(.antennaOpen), at: now, until: now + .seconds(600))
+            conditions.raise(
+                Condition(.antennaOpen, "so"), on: .code(.antennaOpen), at: now, until: now + .seconds(600))
         }
         #expect(conditions.visible(at: .seconds(1099)).map(\.since) == [.zero])
         #expect(conditions.visible(at: .seconds(1100)).isEmpty)
         #expect(conditions.takeLines(at: .seconds(1100)).map(\.severity) == [.warning, .info])
-        #expect(conditions.active(.one(.antennaOpen)) == nil)
+        #expect(conditions.active(on: .code(.antennaOpen)) == nil)
     }
 
     /// The oldest condition is first. Of conditions that began together, the one that affects a position earliest is
@@ -145,8 +146,8 @@ import WaypostTestSupport
         ([(Self.noToken, .delivery, 0), (Self.full, .storing, 6)], ["token_request_rejected", "disk_full"]),
         (
             [
-                (Condition(.privateMode, "p"), .one(.privateMode), 0), (Self.noToken, .delivery, 20),
-                (Condition(.hostClockWrong, "c"), .one(.hostClockWrong), 40),
+                (Condition(.privateMode, "p"), .code(.privateMode), 0), (Self.noToken, .delivery, 20),
+                (Condition(.hostClockWrong, "c"), .code(.hostClockWrong), 40),
             ], ["host_clock_wrong", "token_request_rejected", "private_mode"]
         ),
     ])

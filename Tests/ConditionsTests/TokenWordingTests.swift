@@ -40,7 +40,7 @@ import VehicleAuthorization
                     + "its authority"
             ),
             (
-                .unanswered(endpoint, .untrustedCertificate(.ofUnknownAuthority), "unknown authority"),
+                .unanswered(endpoint, .untrustedCertificate(.unknownAuthority), "unknown authority"),
                 "token endpoint https://b.example/t: unknown authority",
                 "if the certificate authority is your own, add its certificate to authorization.caFile"
             ),
@@ -80,7 +80,7 @@ import VehicleAuthorization
                 "check that the address is the token endpoint itself, with no login page or captive portal in between"
             ),
             (
-                .unusableAnswer(endpoint, .missingKey(keys: ["a", "b"], others: 2, .tokenUnder("a.jwt"))),
+                .unusableAnswer(endpoint, .missingKey(keys: ["a", "b"], others: 2, .tokenUnderOtherKey("a.jwt"))),
                 "token endpoint https://b.example/t gave JSON without \"jwt\"; it has \"a\", \"b\" and 2 more",
                 "set tokenKey to \"a.jwt\""
             ),
@@ -91,7 +91,7 @@ import VehicleAuthorization
                 "check whether the answer is cut off, or its file is rewritten in place"
             ),
             (
-                .unusableAnswer(command, .lookalike(.surrounded, .bareText)),
+                .unusableAnswer(command, .lookalike(.insideOtherText, .bareText)),
                 "token command /bin/token gave a token with other text around it",
                 "print only the token to standard output, and everything else to standard error"
             ),
@@ -107,7 +107,7 @@ import VehicleAuthorization
                 "write a token to a temporary file, and rename that file into place"
             ),
             (
-                .expired(file, .overWhenGiven(.synchronizedHost)),
+                .expired(file, .expiredWhenReturned(.synchronizedHost)),
                 "token file /run/token gave a token that had already expired by this host's clock, which is synchronized",
                 "the issuer must make a new token: check its clock and cache"
             ),
@@ -116,11 +116,11 @@ import VehicleAuthorization
                 "check the vehicle id and the endpoint"
             ),
             (
-                .wrongClaims(.audience(["a", "b", "c", "d"], expected: "e"), van7),
+                .wrongClaims(.otherAudience(["a", "b", "c", "d"], expected: "e"), van7),
                 "the token for vehicle van-7 is for a, b, c, …", "the issuer must set aud to e"
             ),
             (
-                .wrongClaims(.otherService(has: .deliveryvehicleid), van7),
+                .wrongClaims(.otherService(claim: .deliveryvehicleid), van7),
                 "the token for vehicle van-7 is for delivery vehicles, but vehicle.service is onDemandTrips",
                 "correct vehicle.service, or the issuer must set vehicleid"
             ),
@@ -146,7 +146,7 @@ import VehicleAuthorization
                 "set it for the service (Environment= or EnvironmentFile= in the unit)"
             ),
             (
-                .sourceUnusable(SourceFault("the token", .file("/run/token"), .openToEveryUser(isMounted: false))),
+                .sourceUnusable(SourceFault("the token", .file("/run/token"), .readableByEveryUser(isMounted: false))),
                 "the token comes from the file /run/token, which contains a secret and can be read by every user",
                 "run chmod o= /run/token"
             ),
@@ -183,7 +183,9 @@ import VehicleAuthorization
             (
                 .questionableToken(
                     .expiry(
-                        .stated(StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, own: 3600), file)
+                        .differentExpiries(
+                            StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, tokenSeconds: 3600),
+                        file)
                 ),
                 "token file /run/token: its \"ttl\" 60 leaves 60 s, but the token's own exp leaves 3600 s; the earlier end "
                     + "applies; the issuer must state the same end in both"
@@ -194,7 +196,7 @@ import VehicleAuthorization
                     + "with clearly more than 300 s left (an hour is usual)"
             ),
             (
-                .processesLeft(command: "/bin/token", count: 0, unendable: 7),
+                .processesLeftRunning(command: "/bin/token", count: 0, unkillable: 7),
                 "token command /bin/token left process 7 running; the command is not started again until that process "
                     + "has ended; change the command so that it ends the processes that it starts; then end process 7 yourself"
             ),

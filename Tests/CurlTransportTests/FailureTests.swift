@@ -40,9 +40,9 @@ import Testing
     /// The numbers are OpenSSL's `X509_V_...`.
     @Test(
         arguments: [
-            (0, .ofAnotherName), (1, .ofAnotherName), (62, .ofAnotherName), (9, .outsideItsTime), (10, .outsideItsTime),
-            (2, .ofUnknownAuthority), (18, .ofUnknownAuthority), (19, .ofUnknownAuthority), (20, .ofUnknownAuthority),
-            (21, .ofUnknownAuthority), (23, nil),
+            (0, .otherHostName), (1, .otherHostName), (62, .otherHostName), (9, .notValidNow), (10, .notValidNow),
+            (2, .unknownAuthority), (18, .unknownAuthority), (19, .unknownAuthority), (20, .unknownAuthority),
+            (21, .unknownAuthority), (23, nil),
         ] as [(Int, HTTPTransportError.CertificateFault?)])
     func certificateFailureNamesTheFault(verification: Int, fault: HTTPTransportError.CertificateFault?) {
         let failure = CurlFailure(

@@ -19,9 +19,9 @@ struct SecureExchange {
         let trusting = try Loopback.makeTransport(caFile: server.caFile)
         let plain = try Loopback.makeTransport()
         let faults: [(CurlTransport, UInt16, String, HTTPTransportError.CertificateFault)] = [
-            (plain, server.port, "certificate", .ofUnknownAuthority),
-            (trusting, server.expiredPort, "expired", .outsideItsTime),
-            (trusting, server.foreignPort, "localhost", .ofAnotherName),
+            (plain, server.port, "certificate", .unknownAuthority),
+            (trusting, server.expiredPort, "expired", .notValidNow),
+            (trusting, server.foreignPort, "localhost", .otherHostName),
         ]
         for (transport, port, word, fault) in faults {
             let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"))

@@ -279,7 +279,7 @@ import WaypostTestSupport
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(error?.fault == .providerFailed(.notCalledBack(.seconds(30))))
         let wait = await #expect(throws: AuthorizationError.self) { try await held.value }
-        #expect(wait?.fault == .providerFailed(.heldUp(.seconds(30))))
+        #expect(wait?.fault == .providerFailed(.blockedByEarlierCall(.seconds(30))))
         #expect(reports.withLock { $0 }.map { $0.contains("it blocks the thread that calls it") } == [true])
         // While the provider is stuck, it isn't called again, and the caller gets an error at once.
         let other = AuthorizationContext(vehicleID: "van-8")

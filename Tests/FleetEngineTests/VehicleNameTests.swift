@@ -7,7 +7,7 @@ import Testing
         ("", VehicleName.Problem.empty), ("a/b", .forbiddenCharacter("/")), ("a:b", .forbiddenCharacter(":")),
         ("a?b", .forbiddenCharacter("?")), ("a,b", .forbiddenCharacter(",")), ("a#b", .forbiddenCharacter("#")),
         ("a\nb", .forbiddenCharacter("\n")), (String(repeating: "x", count: 65), .tooLong(65)),
-        ("e\u{301}", .notComposed("\u{301}")),
+        ("e\u{301}", .notNormalized("\u{301}")),
     ]) func areRejected(id: String, problem: VehicleName.Problem) {
         #expect(throws: problem) { try VehicleName.validate(id) }
     }

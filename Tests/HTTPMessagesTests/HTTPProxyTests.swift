@@ -18,12 +18,12 @@ import Testing
     @Test(
         arguments: [
             ("proxy.example.com:3128", HTTPProxy.Problem.notAbsolute), ("", .notAbsolute),
-            ("socks5://p:1080", .resolvesHere), ("socks4://p:1080", .unsupportedScheme("socks4")),
+            ("socks5://p:1080", .resolvesNamesLocally), ("socks4://p:1080", .unsupportedScheme("socks4")),
             ("http://proxy.example.com", .missingPort), ("http://[::1]", .missingPort),
             ("http://van:hush@p:3128", .userInformation), ("http://p:3128/path", .hasPath),
             ("http://p:3128?x", .hasPath),
-            ("http://p:0", .host(.invalidPort("0"))), ("http://:3128", .host(.missingHost)),
-            ("http://p p:3128", .host(.invalidHost("p p"))),
+            ("http://p:0", .invalidHost(.invalidPort("0"))), ("http://:3128", .invalidHost(.missingHost)),
+            ("http://p p:3128", .invalidHost(.invalidHost("p p"))),
         ])
     func areRejected(text: String, problem: HTTPProxy.Problem) {
         #expect(throws: problem) { try HTTPProxy(text) }

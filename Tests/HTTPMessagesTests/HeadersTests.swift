@@ -20,8 +20,8 @@ import Testing
 
     @Test func keepOrderAndRepetitions() {
         var headers = HTTPHeaders(["B": "1"])
-        headers.append("A", "2")
-        headers.append("b", "3")
+        headers.append(name: "A", value: "2")
+        headers.append(name: "b", value: "3")
         #expect(headers.fields.map { "\($0.name)=\($0.value)" } == ["B=1", "A=2", "b=3"])
     }
 

@@ -13,8 +13,8 @@ import Testing
         var route = ServerRoute()
         var left: [Int] = []
         for (index, status) in statuses.enumerated() {
-            let expected = route.leavesConnection(after: status)
-            let leaves = route.didAnswer(status: status)
+            let expected = route.mustCloseConnection(after: status)
+            let leaves = route.recordResponse(status: status)
             #expect(leaves == expected)
             if leaves { left.append(index + 1) }
         }
@@ -53,15 +53,15 @@ import Testing
         var route = ServerRoute()
         let seen = events.map { event -> Family? in
             switch event {
-            case .failed(let family): route.didFail(over: family)
-            case .answered(let status): _ = route.didAnswer(status: status)
+            case .failed(let family): route.recordFailure(over: family)
+            case .answered(let status): _ = route.recordResponse(status: status)
             case .notResolved(let expected):
                 let repeats = route.recordFailedConnect(isResolved: false)
                 #expect(repeats == expected)
             case .notConnected(let expected):
                 let repeats = route.recordFailedConnect(isResolved: true)
                 #expect(repeats == expected)
-            case .networkChanged: route.networkChanged()
+            case .networkChanged: route.reset()
             }
             return route.family
         }

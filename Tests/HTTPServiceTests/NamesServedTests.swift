@@ -11,9 +11,9 @@ import Testing
         on address: String = "127.0.0.1:9464"
     ) throws -> HTTPRequestError? {
         var headers = HTTPHeaders()
-        if let host { headers.append("host", host) }
-        for origin in origins { headers.append("origin", origin) }
-        for site in sites { headers.append("sec-fetch-site", site) }
+        if let host { headers.append(name: "host", value: host) }
+        for origin in origins { headers.append(name: "origin", value: origin) }
+        for site in sites { headers.append(name: "sec-fetch-site", value: site) }
         let names = AllowedHosts(listeningOn: try LocalAddress(address))
         do throws(HTTPRequestError) {
             try names.check(ServedRequest(method, "/", headers: headers))
@@ -87,7 +87,7 @@ import Testing
     @Test(arguments: ["sec-purpose", "purpose"], ["prefetch", "prefetch;prerender"])
     func rejectPrefetches(header: String, purpose: String) throws {
         var headers = HTTPHeaders(["host": "localhost", "sec-fetch-site": "none"])
-        headers.append(header, purpose)
+        headers.append(name: header, value: purpose)
         let names = AllowedHosts(listeningOn: try LocalAddress("127.0.0.1:9464"))
         #expect(throws: HTTPRequestError.foreignSite) {
             try names.check(ServedRequest(.get, "/token/driver/van-7", headers: headers))

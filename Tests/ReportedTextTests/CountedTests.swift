@@ -11,7 +11,7 @@ import Testing
         ])
     func hasSingularAndPlural(number: Int, lines: String, fixes: String) {
         #expect(number.counted("line") == lines)
-        #expect(Int64(number).counted("fix", "fixes") == fixes)
+        #expect(Int64(number).counted("fix", plural: "fixes") == fixes)
     }
 
     @Test(

@@ -90,7 +90,7 @@ import TimeAndChance
         for (second, latitude) in degrees.enumerated() {
             let fix = Fix(
                 timeOfFix: UTCTime(millisecondsSince1970: Int64(second) * 1000), latitude: latitude, longitude: 0)
-            track.add(fix, continuity.step(to: fix))
+            track.add(fix, step: continuity.step(to: fix))
         }
         track.finish()
         let kept = zip(degrees, drawn).filter(\.1).map(\.0)

@@ -17,17 +17,19 @@ import TimeAndChance
         arguments: [
             (0.2, 1), (1, 1), (3, 5), (20, 30), (61, 120), (3601, 7200), (80_000, 86_400), (200_000, 432_000),
         ] as [(Double, Int64)])
-    func divideTimeIntoClockUnits(minimum: Double, step: Int64) { #expect(RoundStep.seconds(atLeast: minimum) == step) }
+    func divideTimeIntoClockUnits(minimum: Double, step: Int64) {
+        #expect(RoundStep.timeStep(atLeast: minimum) == step)
+    }
 
     @Test func divideSpeedsIntoClasses() {
         let labels = (0..<SpeedScale.classCount).map(SpeedScale.label)
         #expect(labels == ["0–10", "10–25", "25–40", "40–60", "60–85", "85–110", "≥ 110"])
-        #expect([0, 9.9, 10.1, 50, 111, 900].map { SpeedScale.index(of: $0 / 3.6) } == [0, 0, 1, 3, 6, 6])
+        #expect([0, 9.9, 10.1, 50, 111, 900].map { SpeedScale.classIndex(of: $0 / 3.6) } == [0, 0, 1, 3, 6, 6])
     }
 
     @Test(arguments: [(39.0, 2, true), (41, 2, true), (43, 2, false), (22, 2, false), (300, 6, true), (0, 0, true)])
     func keepTheColourNearAClassBoundary(speed: Double, index: Int, keepsColour: Bool) {
-        #expect(SpeedScale.isAbout(speed / 3.6, inClass: index) == keepsColour)
+        #expect(SpeedScale.isNearClass(index, speed: speed / 3.6) == keepsColour)
     }
 
     @Test func excludeStandingFromTheShares() {

@@ -18,7 +18,7 @@ import WaypostTestSupport
                 timeOfFix: UTCTime(millisecondsSince1970: Int64(second) * 1000), latitude: -16.8, longitude: longitude)
         }
         let map = try #require(TrackMap(of: [TrackMap.Vehicle(name: nil, newest: fixes[0], track: fixes)]))
-        #expect(map.frame(.wide).metersPerPixel < 0.3)
+        #expect(map.frame(for: .wide).metersPerPixel < 0.3)
     }
 
     /// The drawn line is read back from the page and compared with every fix.
@@ -28,7 +28,7 @@ import WaypostTestSupport
         var survey = TrackSurvey()
         for fix in fixes { survey.add(fix) }
         let map = try #require(TrackMap(survey))
-        let frame = map.frame(.wide)
+        let frame = map.frame(for: .wide)
         let strokes = TrackPaths(map.vertices, in: frame).data.flatMap(Self.strokes)
         #expect(!strokes.isEmpty)
         var worst = 0.0
@@ -85,7 +85,7 @@ import WaypostTestSupport
         let fixes = try Fixtures.fixes(of: "town")
         for fix in fixes { survey.add(fix) }
         var map = try #require(TrackMap(survey, newest: fixes[200], isCurrent: false)).section.text
-        let time = FigureText.clock(fixes[200].timeOfFix, seconds: false)
+        let time = FigureText.timeOfDay(fixes[200].timeOfFix, seconds: false)
         #expect(map.ranges(of: ">last position \(time) UTC<").count == 2)
         #expect(map.contains("class=\"vehicle last\"") && map.contains("dot now last"))
         #expect(!map.contains(">now") && !map.contains("vehicle now"))
@@ -104,7 +104,7 @@ import WaypostTestSupport
         for fix in fixes { survey.add(fix) }
         let map = try #require(TrackMap(survey, newest: fixes.last))
         for size in DrawingSize.allCases {
-            let drawing = MapDrawing(map, map.frame(size)).svg.text
+            let drawing = MapDrawing(map, map.frame(for: size)).svg.text
             let labels = drawing.matches(
                 of: /class="label strong" text-anchor="(\w+)" x="([-.\d]+)" y="[^"]*">([^<]*)</)
             #expect(labels.contains { $0.output.3.hasPrefix("now") }, "\(labels.map(\.output.3))")
@@ -168,7 +168,7 @@ import WaypostTestSupport
         ])
     func labelBothEnds(legs: [Leg], labels: [String]) throws {
         let map = try #require(TrackMap(Self.survey(of: legs)))
-        #expect(Self.endLabels(in: MapDrawing(map, map.frame(.wide)).svg.text) == labels)
+        #expect(Self.endLabels(in: MapDrawing(map, map.frame(for: .wide)).svg.text) == labels)
     }
 
     /// Three stops, of 90 s, 120 s and 60 s, that are too close together for separate marks.
@@ -353,7 +353,7 @@ import WaypostTestSupport
         }
         let map = try #require(TrackMap(survey))
         for size in DrawingSize.allCases {
-            let frame = map.frame(size)
+            let frame = map.frame(for: size)
             #expect(frame.height <= 504)
             for vertex in map.vertices {
                 let pixel = frame.pixel(vertex.point)

@@ -62,7 +62,7 @@ import VehicleAuthorization
                 outage.contains(begun)
                 ? .failure(AuthorizationError(.unavailable, "down"))
                 : .success(AuthorizationToken(value: "\(begun)", lifetime: .seconds(life)))
-            return cache.didFetch(outcome, for: van, begun: .seconds(begun), now: .seconds(now), jitter: 1).answer
+            return cache.recordOutcome(outcome, for: van, begun: .seconds(begun), now: .seconds(now), jitter: 1).answer
         }
         for second in 0..<outage.upperBound + 3600 {
             if let begun = inProgress, second >= begun + failure.rawValue {
@@ -70,7 +70,7 @@ import VehicleAuthorization
                 inProgress = nil
             }
             guard second.isMultiple(of: interval) else { continue }
-            let answer = cache.request(van, now: .seconds(second))
+            let answer = cache.requestToken(for: van, now: .seconds(second))
             var isSent = false
             switch answer {
             case .use: isSent = true

@@ -9,7 +9,7 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            ("", JSONWebToken.Problem.notThreeParts(1)), ("a.b", .notThreeParts(2)), ("a.b.c.d", .notThreeParts(4)),
+            ("", JSONWebToken.Problem.wrongPartCount(1)), ("a.b", .wrongPartCount(2)), ("a.b.c.d", .wrongPartCount(4)),
             ("a.b.c", .notBase64URL(part: "header")), ("e30.?.c2ln", .notBase64URL(part: "payload")),
             ("e30.e30.c2l$", .notBase64URL(part: "signature")), ("e30.W10.c2ln", .notJSONObject(part: "payload")),
             ("bm8.e30.c2ln", .notJSONObject(part: "header")),
@@ -47,7 +47,7 @@ import WaypostTestSupport
             (#""authorization":{"vehicleid":"van-7"}"#, .noAudience(expected: audience)),
             (
                 #""aud":"https://example.com/","authorization":{"vehicleid":"van-7"}"#,
-                .audience(["https://example.com/"], expected: audience)
+                .otherAudience(["https://example.com/"], expected: audience)
             ),
             (
                 #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"van-8"}"#,
@@ -156,8 +156,8 @@ import WaypostTestSupport
     /// The header, the claims in addition to the audience, the service's claim, the fault, and the warnings.
     @Test(
         arguments: [
-            (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .algorithm("none"), []),
-            (#""kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .algorithm(nil), []),
+            (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .wrongAlgorithm("none"), []),
+            (#""kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .wrongAlgorithm(nil), []),
             (#""alg":"RS256""#, #""authorization":{"vehicleid":"v"}"#, nil, nil, [.noKeyID]),
             (#""alg":"RS256","kid":"k""#, "\"x\":1", .vehicleid, nil, [.noAuthorization(claim: "vehicleid")]),
             (
@@ -167,11 +167,11 @@ import WaypostTestSupport
             (#""alg":"RS256","kid":"k""#, #""authorization":{"vehicleid":"*"}"#, .vehicleid, nil, [.serverToken]),
             (
                 #""alg":"RS256","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, .deliveryvehicleid,
-                .otherService(has: .vehicleid), []
+                .otherService(claim: .vehicleid), []
             ),
             (
                 #""alg":"RS256","kid":"k""#, #""authorization":{"deliveryvehicleid":"v"}"#, .vehicleid,
-                .otherService(has: .deliveryvehicleid), []
+                .otherService(claim: .deliveryvehicleid), []
             ),
             (
                 #""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"v"}"#, .vehicleid,
@@ -193,10 +193,11 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("1000", []), ("\"1000\"", [.quoted(claim: "iat")]), ("null", [.missing(claim: "iat")]),
-            ("1e300", [.noTime(claim: "iat", 1e300)]), ("\"inf\"", [.noTime(claim: "iat", .infinity)]),
+            ("1e300", [.notATime(claim: "iat", 1e300)]), ("\"inf\"", [.notATime(claim: "iat", .infinity)]),
             ("1767571200000", [.milliseconds(claim: "iat", 1_767_571_200_000)]),
-            ("1e13", [.noTime(claim: "iat", 1e13)]), ("-1767571200000", [.noTime(claim: "iat", -1_767_571_200_000)]),
-            ("\"soon\"", [.noNumber(claim: "iat")]),
+            ("1e13", [.notATime(claim: "iat", 1e13)]),
+            ("-1767571200000", [.notATime(claim: "iat", -1_767_571_200_000)]),
+            ("\"soon\"", [.notANumber(claim: "iat")]),
         ] as [(String, [ClaimWarning])])
     func shouldStateTimes(iat: String, warnings: [ClaimWarning]) throws {
         let claims =

@@ -13,14 +13,14 @@ import VehicleAuthorization
     private func fetch(
         _ cache: inout TokenCache, _ token: AuthorizationToken, at moment: Int
     ) -> (answer: TokenCache.Outcome, warnings: [AuthorizationWarning]) {
-        cache.didFetch(.success(token), for: van7, begun: .seconds(moment), now: .seconds(moment), jitter: 1)
+        cache.recordOutcome(.success(token), for: van7, begun: .seconds(moment), now: .seconds(moment), jitter: 1)
     }
 
     /// Returns a cache that fetched `token` at time zero.
     private func cache(holding token: AuthorizationToken) -> TokenCache {
         var cache = TokenCache()
-        #expect(cache.request(van7, now: .zero) == .fetch)
-        _ = cache.didFetch(.success(token), for: van7, begun: .zero, now: .zero, jitter: 1)
+        #expect(cache.requestToken(for: van7, now: .zero) == .fetch)
+        _ = cache.recordOutcome(.success(token), for: van7, begun: .zero, now: .zero, jitter: 1)
         return cache
     }
 
@@ -39,13 +39,13 @@ import VehicleAuthorization
         ] as [(Int?, Int, String)])
     func reuseATokenUntilItExpires(life: Int?, asked: Int, answer: String) {
         var cache = cache(holding: token(life))
-        #expect(kind(cache.request(van7, now: .seconds(asked))) == answer)
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(asked))) == answer)
     }
 
     @Test(arguments: [3600, nil] as [Int?]) func returnNoTokenTwiceUnderTheAskingPolicy(life: Int?) {
         var cache = TokenCache(policy: .askingAtEveryUpdate)
         for moment in [0, 0, 1, 2000] {
-            #expect(cache.request(van7, now: .seconds(moment)) == .fetch)
+            #expect(cache.requestToken(for: van7, now: .seconds(moment)) == .fetch)
             let (answer, warnings) = fetch(&cache, token(life), at: moment)
             // The lifetime of a token that is issued again continues.
             #expect((try? answer.get().lifetime) == life.map { .seconds($0 - moment) })
@@ -56,48 +56,53 @@ import VehicleAuthorization
     @Test func forgetTokensAndFailures() {
         var cache = cache(holding: token(3600))
         cache.forgetTokens()
-        #expect(cache.request(van7, now: .seconds(1)) == .fetch)
-        _ = cache.didFetch(
+        #expect(cache.requestToken(for: van7, now: .seconds(1)) == .fetch)
+        _ = cache.recordOutcome(
             .failure(AuthorizationError(.unavailable, "no")), for: van7, begun: .seconds(1), now: .seconds(1), jitter: 1
         )
-        #expect(kind(cache.request(van7, now: .seconds(1))) == "refuse")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(1))) == "refuse")
         cache.forgetTokens()
-        #expect(cache.request(van7, now: .seconds(1)) == .fetch)
+        #expect(cache.requestToken(for: van7, now: .seconds(1)) == .fetch)
     }
 
     @Test func returnTheRemainingLifetime() {
         var cache = cache(holding: token(3600))
-        #expect(cache.request(van7, now: .seconds(600)) == .use(token(3000)))
+        #expect(cache.requestToken(for: van7, now: .seconds(600)) == .use(token(3000)))
     }
 
     @Test func countLifetimeFromTheStartOfTheFetch() {
         var cache = TokenCache()
-        _ = cache.request(van7, now: .seconds(100))
-        _ = cache.didFetch(.success(token(400)), for: van7, begun: .seconds(100), now: .seconds(150), jitter: 1)
-        #expect(cache.request(van7, now: .seconds(160)) == .use(token(340)))
-        #expect(kind(cache.request(van7, now: .seconds(200))) == "useAndRefresh")
+        _ = cache.requestToken(for: van7, now: .seconds(100))
+        _ = cache.recordOutcome(.success(token(400)), for: van7, begun: .seconds(100), now: .seconds(150), jitter: 1)
+        #expect(cache.requestToken(for: van7, now: .seconds(160)) == .use(token(340)))
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(200))) == "useAndRefresh")
     }
 
     @Test func fetchOnceForManyCallers() {
         var cache = TokenCache()
         #expect(
-            (0..<5).map { _ in kind(cache.request(van7, now: .zero)) } == ["fetch", "wait", "wait", "wait", "wait"])
+            (0..<5).map { _ in kind(cache.requestToken(for: van7, now: .zero)) } == [
+                "fetch", "wait", "wait", "wait", "wait",
+            ])
     }
 
     @Test func refreshOnceWhileReturningTheCurrentToken() {
         var cache = cache(holding: token(3600))
         #expect(
-            (0..<3).map { _ in kind(cache.request(van7, now: .seconds(3000))) } == ["useAndRefresh", "use", "use"])
+            (0..<3).map { _ in kind(cache.requestToken(for: van7, now: .seconds(3000))) } == [
+                "useAndRefresh", "use", "use",
+            ])
     }
 
     @Test func keepOneTokenPerVehicle() {
         var cache = cache(holding: token(3600, "seven"))
         let van8 = AuthorizationContext(vehicleID: "van-8")
-        #expect(cache.request(van8, now: .zero) == .fetch)
-        _ = cache.didFetch(.success(token(3600, "eight")), for: van8, begun: .zero, now: .zero, jitter: 1)
-        #expect(cache.request(van7, now: .zero) == .use(token(3600, "seven")))
-        #expect(cache.request(van8, now: .zero) == .use(token(3600, "eight")))
-        #expect(kind(cache.request(AuthorizationContext(vehicleID: "van-7", taskID: "t"), now: .zero)) == "fetch")
+        #expect(cache.requestToken(for: van8, now: .zero) == .fetch)
+        _ = cache.recordOutcome(.success(token(3600, "eight")), for: van8, begun: .zero, now: .zero, jitter: 1)
+        #expect(cache.requestToken(for: van7, now: .zero) == .use(token(3600, "seven")))
+        #expect(cache.requestToken(for: van8, now: .zero) == .use(token(3600, "eight")))
+        #expect(
+            kind(cache.requestToken(for: AuthorizationContext(vehicleID: "van-7", taskID: "t"), now: .zero)) == "fetch")
     }
 
     @Test func dropTheLeastRecentlyUsedContext() {
@@ -106,21 +111,21 @@ import VehicleAuthorization
         var cache = TokenCache(policy: policy)
         for (moment, vehicle) in ["a", "b", "a", "c"].enumerated() {
             let context = AuthorizationContext(vehicleID: vehicle)
-            if cache.request(context, now: .seconds(moment)) == .fetch {
-                _ = cache.didFetch(.success(token(3600)), for: context, begun: .zero, now: .zero, jitter: 1)
+            if cache.requestToken(for: context, now: .seconds(moment)) == .fetch {
+                _ = cache.recordOutcome(.success(token(3600)), for: context, begun: .zero, now: .zero, jitter: 1)
             }
         }
         #expect(cache.count == 2)
-        #expect(kind(cache.request(AuthorizationContext(vehicleID: "a"), now: .seconds(9))) == "use")
-        #expect(kind(cache.request(AuthorizationContext(vehicleID: "b"), now: .seconds(9))) == "fetch")
+        #expect(kind(cache.requestToken(for: AuthorizationContext(vehicleID: "a"), now: .seconds(9))) == "use")
+        #expect(kind(cache.requestToken(for: AuthorizationContext(vehicleID: "b"), now: .seconds(9))) == "fetch")
     }
 
     @Test func dropOnlyTheRejectedToken() {
         var cache = cache(holding: token(3600, "new"))
         cache.discard(token(3600, "old"), for: van7)
-        #expect(kind(cache.request(van7, now: .zero)) == "use")
+        #expect(kind(cache.requestToken(for: van7, now: .zero)) == "use")
         cache.discard(token(3600, "new"), for: van7)
-        #expect(kind(cache.request(van7, now: .zero)) == "fetch")
+        #expect(kind(cache.requestToken(for: van7, now: .zero)) == "fetch")
     }
 
     /// The seconds after the first fetch, and whether a warning is expected. An issuer that signs twice within a second
@@ -129,23 +134,23 @@ import VehicleAuthorization
     func warnIfTheRejectedTokenIsIssuedAgain(second: Int, expectsWarning: Bool) {
         var cache = cache(holding: token(3600, "same"))
         cache.discard(token(3600, "same"), for: van7)
-        _ = cache.request(van7, now: .seconds(second))
+        _ = cache.requestToken(for: van7, now: .seconds(second))
         let warnings = fetch(&cache, token(3600, "same"), at: second).warnings
-        #expect(warnings == (expectsWarning ? [.rejectedTokenAgain(van7)] : []))
-        #expect(kind(cache.request(van7, now: .seconds(second))) == "use")
+        #expect(warnings == (expectsWarning ? [.rejectedTokenReissued(van7)] : []))
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(second))) == "use")
     }
 
     @Test func warnOnceAboutShortLivedTokens() {
         var cache = TokenCache()
         let counts = (0..<3).map { number in
-            _ = cache.request(van7, now: .zero)
+            _ = cache.requestToken(for: van7, now: .zero)
             // A different lifetime each time doesn't make the warning new.
             return fetch(&cache, token(60 + number, "\(number)"), at: 0).warnings.count
         }
         #expect(counts == [1, 0, 0])
-        _ = cache.request(van7, now: .seconds(599))
+        _ = cache.requestToken(for: van7, now: .seconds(599))
         #expect(fetch(&cache, token(61), at: 599).warnings == [])
-        _ = cache.request(van7, now: .seconds(600))
+        _ = cache.requestToken(for: van7, now: .seconds(600))
         #expect(fetch(&cache, token(62), at: 600).warnings.count == 1, "and again every ten minutes")
     }
 
@@ -153,7 +158,7 @@ import VehicleAuthorization
     @Test func warnAboutNewTopicsAfterManyOthers() {
         var cache = TokenCache()
         func warningCount(_ words: String, at second: Int) -> Int {
-            _ = cache.request(van7, now: .seconds(second))
+            _ = cache.requestToken(for: van7, now: .seconds(second))
             let warning = TokenWarning.claims(.missing(claim: words), van7)
             let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, warnings: [warning])
             return fetch(&cache, token, at: second).warnings.count
@@ -174,15 +179,15 @@ import VehicleAuthorization
     @Test func reportAWarningOnceRegardlessOfItsFigures() {
         var cache = TokenCache()
         let warningsPerCall = (0..<3).map { number in
-            _ = cache.request(van7, now: .zero)
+            _ = cache.requestToken(for: van7, now: .zero)
             let questionable = AuthorizationToken(
                 value: "\(number)", lifetime: nil, reuse: .seconds(100), warnings: [Self.expiryWarning(number)])
             return fetch(&cache, questionable, at: 0).warnings
         }
         #expect(warningsPerCall == [[.questionableToken(Self.expiryWarning(0))], [], []])
-        #expect(kind(cache.request(van7, now: .seconds(99))) == "use")
-        #expect(kind(cache.request(van7, now: .seconds(100))) == "useAndRefresh")
-        #expect(kind(cache.request(van7, now: .seconds(101))) == "use", "while the fetch hangs")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(99))) == "use")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(100))) == "useAndRefresh")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(101))) == "use", "while the fetch hangs")
     }
 
     /// The state of the renewal, by the current token and the last fetch.
@@ -190,14 +195,14 @@ import VehicleAuthorization
         var cache = TokenCache()
         #expect(cache.renewal(of: van7, now: .zero) == .lapsed)
         let error = AuthorizationError(.unavailable, "down")
-        _ = cache.request(van7, now: .zero)
-        _ = cache.didFetch(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
+        _ = cache.requestToken(for: van7, now: .zero)
+        _ = cache.recordOutcome(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
         #expect(cache.renewal(of: van7, now: .zero) == .lapsed, "there is nothing to renew")
-        _ = cache.request(van7, now: .seconds(2))
+        _ = cache.requestToken(for: van7, now: .seconds(2))
         fetch(&cache, token(3600), at: 2)
         #expect(cache.renewal(of: van7, now: .seconds(2)) == .working(remaining: .seconds(3590)))
-        _ = cache.request(van7, now: .seconds(2000))
-        _ = cache.didFetch(.failure(error), for: van7, begun: .seconds(2000), now: .seconds(2002), jitter: 1)
+        _ = cache.requestToken(for: van7, now: .seconds(2000))
+        _ = cache.recordOutcome(.failure(error), for: van7, begun: .seconds(2000), now: .seconds(2002), jitter: 1)
         #expect(cache.renewal(of: van7, now: .seconds(2002)) == .failing(error, remaining: .seconds(1590)))
         #expect(cache.renewal(of: van7, now: .seconds(3592)) == .lapsed)
         cache.discard(token(3600), for: van7)
@@ -210,13 +215,13 @@ import VehicleAuthorization
         var cache = cache(holding: token(3600))
         let error = AuthorizationError(.unavailable, "down", retryAfter: retryAfter.map { .seconds($0) })
         for second in [1800, 2000, 2200, 2400, 3580] {
-            #expect(kind(cache.request(van7, now: .seconds(second))) == "useAndRefresh")
-            _ = cache.didFetch(
+            #expect(kind(cache.requestToken(for: van7, now: .seconds(second))) == "useAndRefresh")
+            _ = cache.recordOutcome(
                 .failure(error), for: van7, begun: .seconds(second), now: .seconds(second), jitter: 1)
         }
-        #expect(kind(cache.request(van7, now: .seconds(3589))) == "use")
-        #expect(kind(cache.request(van7, now: .seconds(next - 1))) != "fetch")
-        #expect(kind(cache.request(van7, now: .seconds(next))) == "fetch")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(3589))) == "use")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(next - 1))) != "fetch")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(next))) == "fetch")
     }
 
     /// The number of the failure, its `retryAfter`, and the wait after it with jitter 1 and 0.
@@ -231,46 +236,46 @@ import VehicleAuthorization
             let error = AuthorizationError(.unavailable, "down", retryAfter: retryAfter.map { .seconds($0) })
             var now = Duration.zero
             for number in 1...failures {
-                #expect(kind(cache.request(van7, now: now)) == "fetch")
-                _ = cache.didFetch(.failure(error), for: van7, begun: now, now: now, jitter: jitter)
+                #expect(kind(cache.requestToken(for: van7, now: now)) == "fetch")
+                _ = cache.recordOutcome(.failure(error), for: van7, begun: now, now: now, jitter: jitter)
                 if number < failures { now += .seconds(600) }
             }
-            let justBefore = cache.request(van7, now: now + .seconds(wait) - .milliseconds(1))
+            let justBefore = cache.requestToken(for: van7, now: now + .seconds(wait) - .milliseconds(1))
             #expect(justBefore == .fail(AuthorizationError(.unavailable, "down", retryAfter: .milliseconds(1))))
-            #expect(kind(cache.request(van7, now: now + .seconds(wait))) == "fetch")
+            #expect(kind(cache.requestToken(for: van7, now: now + .seconds(wait))) == "fetch")
         }
     }
 
     @Test func fetchAtOnceWhenTheNetworkReturns() {
         var cache = TokenCache()
-        _ = cache.request(van7, now: .zero)
+        _ = cache.requestToken(for: van7, now: .zero)
         let error = AuthorizationError(.unavailable, "down", retryAfter: .seconds(60))
-        _ = cache.didFetch(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
-        #expect(kind(cache.request(van7, now: .seconds(1))) == "refuse")
+        _ = cache.recordOutcome(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(1))) == "refuse")
         cache.forgetFailures()
-        #expect(kind(cache.request(van7, now: .seconds(1))) == "fetch")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(1))) == "fetch")
     }
 
     @Test func returnAGoodTokenWhileItsRefreshFails() {
         var cache = cache(holding: token(3600))
-        #expect(kind(cache.request(van7, now: .seconds(3000))) == "useAndRefresh")
-        _ = cache.didFetch(
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(3000))) == "useAndRefresh")
+        _ = cache.recordOutcome(
             .failure(AuthorizationError(.unavailable, "down")), for: van7, begun: .seconds(3000), now: .seconds(3001),
             jitter: 1)
-        #expect(kind(cache.request(van7, now: .seconds(3002))) == "use")
-        #expect(kind(cache.request(van7, now: .seconds(3003))) == "useAndRefresh")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(3002))) == "use")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(3003))) == "useAndRefresh")
     }
 
     @Test func countARepeatedTokensAgeFromItsFirstFetch() {
         var cache = cache(holding: token(3600))
-        _ = cache.request(van7, now: .seconds(3000))
+        _ = cache.requestToken(for: van7, now: .seconds(3000))
         #expect(fetch(&cache, token(3600), at: 3000).answer == .success(token(600)))
-        #expect(cache.request(van7, now: .seconds(3100)) == .use(token(500)))
-        #expect(kind(cache.request(van7, now: .seconds(3300))) == "useAndRefresh")
+        #expect(cache.requestToken(for: van7, now: .seconds(3100)) == .use(token(500)))
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(3300))) == "useAndRefresh")
         let (answer, warnings) = fetch(&cache, token(3600), at: 3400)
         #expect(answer == .success(token(200)))
-        #expect(warnings == [.oldTokenAgain(van7, minimumLife: .seconds(300))])
-        _ = cache.request(van7, now: .seconds(3601))
+        #expect(warnings == [.oldTokenReissued(van7, minimumLife: .seconds(300))])
+        _ = cache.requestToken(for: van7, now: .seconds(3601))
         guard case .failure(let error) = fetch(&cache, token(3600), at: 3601).answer else {
             Issue.record("an expired token was accepted")
             return
@@ -281,7 +286,7 @@ import VehicleAuthorization
     @Test(arguments: [(2, true), (1, false), (0, false)])
     func rejectATokenInItsLastSecond(life: Int, isAccepted: Bool) {
         var cache = TokenCache()
-        _ = cache.request(van7, now: .zero)
+        _ = cache.requestToken(for: van7, now: .zero)
         switch fetch(&cache, token(life), at: 0).answer {
         case .success: #expect(isAccepted)
         case .failure(let error): #expect(!isAccepted && error.code == .unusableAnswer, "\(error)")
@@ -297,13 +302,13 @@ import VehicleAuthorization
         ] as [(Int, Int, Int?, Int)])
     func judgeTheLifetimeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
         var cache = TokenCache()
-        _ = cache.request(van7, now: .zero)
-        let (answer, _) = cache.didFetch(
+        _ = cache.requestToken(for: van7, now: .zero)
+        let (answer, _) = cache.recordOutcome(
             .success(token(life)), for: van7, begun: .zero, now: .seconds(took), jitter: 0)
         #expect((try? answer.get().lifetime) == left.map { .seconds($0) })
-        #expect(kind(cache.request(van7, now: .seconds(next) - .milliseconds(1))) != "fetch")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(next) - .milliseconds(1))) != "fetch")
         var later = cache
-        #expect(["fetch", "wait"].contains(kind(later.request(van7, now: .seconds(next)))))
+        #expect(["fetch", "wait"].contains(kind(later.requestToken(for: van7, now: .seconds(next)))))
     }
 
     /// A fleet that started together: the renewals are far apart, and half of the lifetime is left in case the issuer
@@ -312,10 +317,10 @@ import VehicleAuthorization
     func renewAtAJitteredTimeBeforeHalfTheLifetime(life: Int, earliest: Int, latest: Int) {
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {
             var cache = TokenCache()
-            _ = cache.request(van7, now: .zero)
-            _ = cache.didFetch(.success(token(life)), for: van7, begun: .zero, now: .zero, jitter: jitter)
-            #expect(kind(cache.request(van7, now: .seconds(moment - 1))) == "use")
-            #expect(kind(cache.request(van7, now: .seconds(moment))) == "useAndRefresh")
+            _ = cache.requestToken(for: van7, now: .zero)
+            _ = cache.recordOutcome(.success(token(life)), for: van7, begun: .zero, now: .zero, jitter: jitter)
+            #expect(kind(cache.requestToken(for: van7, now: .seconds(moment - 1))) == "use")
+            #expect(kind(cache.requestToken(for: van7, now: .seconds(moment))) == "useAndRefresh")
             #expect(life - moment >= max(300, life / 2))
         }
     }
@@ -323,12 +328,12 @@ import VehicleAuthorization
     @Test func fetchOnceAfterManyRejections() {
         var cache = cache(holding: token(3600, "old"))
         for _ in 0..<100 { cache.discard(token(3600, "old"), for: van7) }
-        #expect(kind(cache.request(van7, now: .seconds(1))) == "fetch")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(1))) == "fetch")
         for _ in 0..<100 { cache.discard(token(3600, "old"), for: van7) }
-        #expect(kind(cache.request(van7, now: .seconds(1))) == "wait")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(1))) == "wait")
         fetch(&cache, token(3600, "new"), at: 1)
         for _ in 0..<100 { cache.discard(token(3600, "old"), for: van7) }
-        #expect(kind(cache.request(van7, now: .seconds(1))) == "use")
+        #expect(kind(cache.requestToken(for: van7, now: .seconds(1))) == "use")
     }
 
     @Test func doNotFetchAtEachRejectionOfARepeatedToken() {
@@ -336,7 +341,7 @@ import VehicleAuthorization
         var fetches = 0
         for second in 0..<600 {
             cache.discard(token(3600, "same"), for: van7)
-            guard cache.request(van7, now: .seconds(second)) == .fetch else { continue }
+            guard cache.requestToken(for: van7, now: .seconds(second)) == .fetch else { continue }
             fetches += 1
             fetch(&cache, token(3600, "same"), at: second)
         }
@@ -345,7 +350,7 @@ import VehicleAuthorization
 
     @Test func warnAboutTokensThatFleetEngineWillReject() {
         var cache = TokenCache()
-        _ = cache.request(van7, now: .zero)
+        _ = cache.requestToken(for: van7, now: .zero)
         let warnings = fetch(&cache, token(86_400), at: 0).warnings
         #expect(warnings == [.longLivedTokens(van7, lifetime: .seconds(86_400), maximumLife: .seconds(3600))])
     }
@@ -353,7 +358,7 @@ import VehicleAuthorization
     @Test(arguments: [AuthorizationContext(vehicleID: ""), .init(tripID: ""), .init(trackingID: "")])
     func requireAVehicleOrTrip(context: AuthorizationContext) {
         var cache = TokenCache()
-        guard case .fail(let error) = cache.request(context, now: .zero) else {
+        guard case .fail(let error) = cache.requestToken(for: context, now: .zero) else {
             Issue.record("not rejected")
             return
         }
@@ -367,10 +372,10 @@ import VehicleAuthorization
             .init(vehicleID: "one"), .init(vehicleID: "one", taskID: "t"), .init(tripID: "one"),
             .init(trackingID: "one"),
         ]
-        #expect(contexts.map { kind(cache.request($0, now: .zero)) } == Array(repeating: "fetch", count: 4))
+        #expect(contexts.map { kind(cache.requestToken(for: $0, now: .zero)) } == Array(repeating: "fetch", count: 4))
     }
 
-    private func kind(_ answer: TokenCache.Answer) -> String {
+    private func kind(_ answer: TokenCache.Action) -> String {
         switch answer {
         case .use: "use"
         case .useAndRefresh: "useAndRefresh"

@@ -128,7 +128,7 @@ import WaypostTestSupport
             token: try claims(#"{"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil, format: .automatic,
             issuerTime: nil, localTime: Self.issued + offset)
         #expect(expiry.lifetime == seconds.map { .seconds($0) })
-        #expect(expiry.clockWarning == (seconds == nil ? .unjudged : nil))
+        #expect(expiry.clockWarning == (seconds == nil ? .noUsableClock : nil))
     }
 
     /// An implausible `iat` doesn't make a token immortal.
@@ -166,9 +166,9 @@ import WaypostTestSupport
         #expect(expiry.reuse == reuse.map { .seconds($0) })
         let expected: ExpiryWarning? =
             switch warning {
-            case .stated(let seconds): .stated(stated, seconds: seconds, own: 3600)
-            case .otherFormat: .otherFormat(stated, format, hasOwn: true)
-            case .unreadable: .unreadable(stated, hasOwn: true)
+            case .stated(let seconds): .differentExpiries(stated, seconds: seconds, tokenSeconds: 3600)
+            case .otherFormat: .otherFormat(stated, format, hasTokenExpiry: true)
+            case .unreadable: .unreadable(stated, hasTokenExpiry: true)
             case nil: nil
             }
         #expect(expiry.statedWarning == expected)

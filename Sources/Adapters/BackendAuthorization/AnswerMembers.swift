@@ -11,7 +11,7 @@ extension AnswerFault {
         }
         self = .missingKey(
             keys: Array(keys.prefix(8)), others: max(0, keys.count - 8),
-            shape.map { .shape($0.rawValue) } ?? Members(members, from: origin))
+            shape.map { .tokenShape($0.rawValue) } ?? Members(members, from: origin))
     }
 }
 
@@ -23,8 +23,8 @@ extension AnswerFault.Members {
         let failures: Set = ["error", "errors", "exception", "fault", "message", "detail", "details"]
         self =
             if let path = AnswerFault.Lookalike.tokenPaths(in: answer).first {
-                Self.mismatchedToken(answer[path: path]?.stringValue, for: origin.source.subject)
-                    ?? .tokenUnder(reportedText(path))
+                Self.otherSubjectsToken(answer[path: path]?.stringValue, origin.source.subject)
+                    ?? .tokenUnderOtherKey(reportedText(path))
             } else if members["private_key"] != nil {
                 .serviceAccountKey
             } else if members["refresh_token"] != nil {

@@ -85,7 +85,7 @@ package final class CommandTokenProvider: TokenProvider {
         let lines = Self.informativeLines(of: outcome, without: secrets)
         if let failure = failure(of: outcome, from: origin, printing: lines) { throw AuthorizationError(failure) }
         if !lines.isEmpty, AnswerKind(outcome.standardOutput) == .nothing {
-            throw AuthorizationError(.unusableAnswer(origin, .nothingPrinted(said: lines)))
+            throw AuthorizationError(.unusableAnswer(origin, .nothingPrinted(errorLines: lines)))
         }
         return try TokenAnswer(
             outcome.standardOutput,
@@ -96,7 +96,7 @@ package final class CommandTokenProvider: TokenProvider {
     private func startFailure(_ error: SystemError, of program: String) async -> AuthorizationError {
         let key = "\(section).command"
         if error.number == EAGAIN || error.number == ENOMEM {
-            return AuthorizationError(.noResources(key, "\(error.reason)"))
+            return AuthorizationError(.resourcesExhausted(key, "\(error.reason)"))
         }
         // The system's error doesn't say which file is missing. It may be the program, or `/dev/null`, which is the
         // program's standard input.
@@ -115,7 +115,7 @@ package final class CommandTokenProvider: TokenProvider {
         let first = remains.refused.first.map { Int($0) }
         guard first != nil || remains.unended > 0 else { return }
         if !hasReportedStrays.withLock({ exchange(&$0, with: true) }) {
-            report(.processesLeft(command: source.place, count: remains.unended, unendable: first))
+            report(.processesLeftRunning(command: source.place, count: remains.unended, unkillable: first))
         }
     }
 
@@ -154,8 +154,8 @@ package final class CommandTokenProvider: TokenProvider {
         case .signalled(let signal): .commandFailed(origin, .signalled(Int(signal), output))
         case .timedOut: .commandFailed(origin, .timedOut(timeLimit, output))
         case .tooMuchOutput: .commandFailed(origin, .tooMuchOutput)
-        case .stillRuns(let processID): .commandFailed(origin, .stillRuns(processID: Int(processID)))
-        case .isBeingEnded(let count): .commandFailed(origin, .isBeingEnded(count))
+        case .stillRuns(let processID): .commandFailed(origin, .processStillRunning(processID: Int(processID)))
+        case .isBeingEnded(let count): .commandFailed(origin, .processesEnding(count))
         case .cancelled: .cancelled
         }
     }

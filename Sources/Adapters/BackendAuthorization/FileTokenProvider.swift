@@ -48,7 +48,7 @@ package final class FileTokenProvider: TokenProvider {
             format: format)
         let life = answer.token.lifetime
         let left = Self.remainingLifetime(of: life, writtenAt: content.modifiedAt, now: wallClock())
-        return answer.withLifetime(left, warning: life != nil && left == nil ? .oldFile : nil)
+        return answer.withLifetime(left, warning: life != nil && left == nil ? .outdatedFile : nil)
     }
 
     /// Returns how much of `lifetime` is left at `now`. The lifetime began when the file was written.

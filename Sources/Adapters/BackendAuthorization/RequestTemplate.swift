@@ -71,8 +71,8 @@ package struct HeaderTemplate: Sendable, Hashable {
     /// `Proxy-Authorization`. Returns `nil` if `text` can be, and for any other header.
     package static func problem(ofCredentials text: String, inHeader name: String) -> SourceFault.Problem? {
         guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return nil }
-        if text.contains("${") { return .unfilledVariable }
-        return text.contains(":") && !text.contains(" ") ? .noScheme : nil
+        if text.contains("${") { return .unexpandedVariable }
+        return text.contains(":") && !text.contains(" ") ? .missingScheme : nil
     }
 
     /// Returns the reason why a header can't contain `text`; `nil` if it can.
@@ -81,7 +81,7 @@ package struct HeaderTemplate: Sendable, Hashable {
         let scalars = text.unicodeScalars
         // A zero character indicates UTF-16. U+FFFD stands for bytes that weren't UTF-8.
         if scalars.contains(where: { $0.value == 0 || $0 == "\u{FFFD}" }) { return .notUTF8 }
-        return scalars.contains { $0 == "\n" || $0 == "\r" } ? .severalLines : nil
+        return scalars.contains { $0 == "\n" || $0 == "\r" } ? .multipleLines : nil
     }
 }
 

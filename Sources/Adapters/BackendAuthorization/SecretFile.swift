@@ -134,7 +134,7 @@ package enum SecretFile {
             } else if status.st_mode & (S_IROTH | S_IWOTH) != 0 {
                 // The mode of a file that is mounted into a container is set by the mount, so the remedy is different.
                 let isMounted = path.hasPrefix("/run/secrets/") || FileSystem.isReadOnly(at: path)
-                problem = .openToEveryUser(isMounted: isMounted)
+                problem = .readableByEveryUser(isMounted: isMounted)
             } else {
                 return try body(
                     descriptor, Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000)
@@ -175,6 +175,6 @@ func readOnThread<Value: Sendable>(
     }
     switch result {
     case .success(let value): return try value.get()
-    case .failure(let error): throw AuthorizationError(.noResources(keys, "\(error.reason)"))
+    case .failure(let error): throw AuthorizationError(.resourcesExhausted(keys, "\(error.reason)"))
     }
 }

@@ -159,7 +159,7 @@ extension ExchangeFault {
         if error.rejectsCertificate, sendsCertificate { return .certificateRejected }
         if error.lacksCommonTLSVersion { return .oldTLS }
         if error.code == .tlsFailed { return .tlsFailed }
-        return error.endedDuringAnswer ? .answerBrokenOff : .connectionLost(isEncrypted: isEncrypted)
+        return error.endedDuringAnswer ? .answerTruncated : .connectionLost(isEncrypted: isEncrypted)
     }
 }
 
@@ -167,9 +167,9 @@ extension ExchangeFault.CertificateFault {
     fileprivate init(_ fault: HTTPTransportError.CertificateFault) {
         self =
             switch fault {
-            case .outsideItsTime: .outsideItsTime
-            case .ofAnotherName: .ofAnotherName
-            case .ofUnknownAuthority: .ofUnknownAuthority
+            case .notValidNow: .notValidNow
+            case .otherHostName: .otherHostName
+            case .unknownAuthority: .unknownAuthority
             }
     }
 }

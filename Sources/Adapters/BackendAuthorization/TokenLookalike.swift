@@ -15,17 +15,17 @@ extension AnswerFault.Lookalike {
         } else if text.hasPrefix("-----BEGIN ") {
             self = .pem
         } else if text.hasPrefix("{") || text.hasPrefix("\"") {
-            self = .writtenJSON
+            self = .jsonInString
         } else if solid.count < text.count, Self.isToken(solid) {
-            self = .broken
+            self = .brokenByWhiteSpace
         } else if Self.isToken(Self.asBase64URL(text)) {
             self = .plainBase64
         } else if text.split(whereSeparator: { !Self.isTokenCharacter($0) }).contains(where: {
             Self.isToken(String($0))
         }) {
-            self = .surrounded
+            self = .insideOtherText
         } else if Self.isEncodedToken(solid) {
-            self = .encoded
+            self = .encodedTwice
         } else if text.hasPrefix("ey"), text.count(where: { $0 == "." }) == 4 {
             self = .encrypted
         } else {

@@ -65,7 +65,7 @@ package enum TokenProgram {
             path = "\(directory)/\(program)"
         }
         guard let status = try? FileStatus(followingLinksAt: path) else {
-            return problem(ofCommandLine: path) ?? (path.hasPrefix("~") ? .homePath(path) : .missing(path))
+            return problem(ofCommandLine: path) ?? (path.hasPrefix("~") ? .unexpandedTilde(path) : .missing(path))
         }
         guard status.kind == .file else { return .notAFile(path, kind: status.kind.rawValue) }
         guard status.permissions & 0o111 != 0 else { return .notExecutable(path) }
@@ -83,7 +83,7 @@ package enum TokenProgram {
             program.contains(where: { $0 == "/" })
             ? (try? FileStatus(followingLinksAt: program)) != nil
             : directories.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
-        return exists ? .commandLine(program: program, line: line) : nil
+        return exists ? .programWithArguments(program: program, line: line) : nil
     }
 
     /// Returns the reason why a program of this `kind` can't be started; `nil` if none is found. `isProgram`
@@ -92,8 +92,8 @@ package enum TokenProgram {
         of path: String, _ kind: FileKind, refusal: CInt?, isProgram: (String) -> Bool
     ) -> ProgramFault? {
         switch kind {
-        case .machineCode where refusal == ENOEXEC: return .otherProcessor(path)
-        case .machineCode where refusal == ENOENT: return .otherSystem(path)
+        case .machineCode where refusal == ENOEXEC: return .builtForOtherProcessor(path)
+        case .machineCode where refusal == ENOENT: return .builtForOtherSystem(path)
         case .machineCode: return nil
         case .empty: return .empty(path)
         case .byteOrderMark: return .byteOrderMark(path)

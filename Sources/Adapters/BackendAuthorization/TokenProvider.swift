@@ -103,9 +103,9 @@ package struct TokenAnswer: Sendable {
         if let end = parsed.expiry, let issued = parsed.timeOfIssue, end <= issued {
             throw AuthorizationError(.expired(origin, .endsBeforeIssue))
         }
-        let judge: ExpiryFault.Judge =
+        let evidence: ExpiryFault.Evidence =
             issuerTime != nil ? .issuer : hasExpiredByHostClock ? .synchronizedHost : .statement
-        throw AuthorizationError(.expired(origin, .overWhenGiven(judge)))
+        throw AuthorizationError(.expired(origin, .expiredWhenReturned(evidence)))
     }
 }
 

@@ -50,12 +50,12 @@ struct CurlFailure {
     /// `X509_V_ERR_UNSPECIFIED`.
     static func certificateFault(for verificationResult: Int) -> HTTPTransportError.CertificateFault? {
         switch CInt(truncatingIfNeeded: verificationResult) {
-        case X509_V_OK, X509_V_ERR_UNSPECIFIED, X509_V_ERR_HOSTNAME_MISMATCH: .ofAnotherName
-        case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: .outsideItsTime
+        case X509_V_OK, X509_V_ERR_UNSPECIFIED, X509_V_ERR_HOSTNAME_MISMATCH: .otherHostName
+        case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: .notValidNow
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
             X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-            .ofUnknownAuthority
+            .unknownAuthority
         default: nil
         }
     }

@@ -103,7 +103,7 @@ struct CurlLoop {
             transfer.abandonConnection()
             finish(transfer, with: transfer.failure(.connectionFailed, "the network changed while connecting"))
         }
-        for origin in routes.keys { routes[origin]?.networkChanged() }
+        for origin in routes.keys { routes[origin]?.reset() }
     }
 
     private mutating func endExpiredTransfers() {
@@ -140,7 +140,9 @@ struct CurlLoop {
             if places.recordAnswer(overHTTP2: transfer.answeredOverHTTP2) {
                 multi.limitConnections(to: places.connections)
             }
-            if routes[origin, default: ServerRoute()].didAnswer(status: response.status) { needsFreshConnection = true }
+            if routes[origin, default: ServerRoute()].recordResponse(status: response.status) {
+                needsFreshConnection = true
+            }
         case .failure(let error):
             if ServerRoute.isDueToRoute(error.code) { needsFreshConnection = true }
             guard ServerRoute.mayBeDueToFamily(error.code, isConnected: transfer.isConnected, after: transfer.age)
@@ -148,7 +150,7 @@ struct CurlLoop {
                 break
             }
             if let family = transfer.newConnectionFamily {
-                routes[origin, default: ServerRoute()].didFail(over: family)
+                routes[origin, default: ServerRoute()].recordFailure(over: family)
                 let next = routes[origin]?.family.map { "; \($0.rawValue) is next" } ?? ""
                 outcome = .failure(error.withRoute("over \(family.rawValue)\(next)"))
             } else if transfer.onlyFamily != nil {

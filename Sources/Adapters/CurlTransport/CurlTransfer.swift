@@ -203,7 +203,7 @@ import ReportedText
 
     fileprivate func receive(header bytes: UnsafeRawBufferPointer) -> Bool {
         // Don't wait for the body: libcurl decides whether to keep the connection as soon as the response is complete.
-        if route.leavesConnection(after: easy.number(CURLINFO_RESPONSE_CODE)) { abandonConnection() }
+        if route.mustCloseConnection(after: easy.number(CURLINFO_RESPONSE_CODE)) { abandonConnection() }
         return unsafe answer.append(header: bytes)
     }
 
@@ -328,7 +328,7 @@ struct CurlAnswer {
             headers = HTTPHeaders()
         } else if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) {
             let value = line[line.index(after: colon)...].utf8.trimming { " \t\r\n".utf8.contains($0) }
-            headers.append(String(line[..<colon]), String(Substring(value)))
+            headers.append(name: String(line[..<colon]), value: String(Substring(value)))
         }
         return true
     }

@@ -59,9 +59,9 @@ extension LostExchange.CertificateFault {
     fileprivate init(_ fault: HTTPTransportError.CertificateFault) {
         self =
             switch fault {
-            case .outsideItsTime: .outsideItsTime
-            case .ofAnotherName: .ofAnotherName
-            case .ofUnknownAuthority: .ofUnknownAuthority
+            case .notValidNow: .notValidNow
+            case .otherHostName: .otherHostName
+            case .unknownAuthority: .unknownAuthority
             }
     }
 }

@@ -146,7 +146,7 @@ package struct HTTPRequestParser: Sendable {
             throw .tooManyHeaders(limit: limits.headerCount)
         }
         let (name, value) = try headerField(in: line)
-        request.headers.append(name, value)
+        request.headers.append(name: name, value: value)
     }
 
     private func headerField(in line: ArraySlice<UInt8>) throws(HTTPRequestError) -> (name: String, value: String) {

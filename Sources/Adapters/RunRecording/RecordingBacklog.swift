@@ -65,7 +65,7 @@ struct RecordingBacklog: Sendable {
         guard checkRoom(for: logLine.utf8.count) else { return }
         if droppedEntries > 0 {
             contents.log +=
-                "\(now) warning: \(droppedEntries.counted("entry", "entries")) not recorded: the disk was too slow\n"
+                "\(now) warning: \(droppedEntries.counted("entry", plural: "entries")) not recorded: the disk was too slow\n"
                 .utf8
             droppedEntries = 0
         }

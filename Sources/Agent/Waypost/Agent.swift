@@ -62,7 +62,7 @@ public struct Agent: Sendable {
                 reloads: source, last: last))
         tokens.withLock { $0 = run.authorization }
         defer { tokens.withLock { $0 = nil } }
-        return try await run.untilItEnds()
+        return try await run.runUntilEnd()
     }
 
     /// Discards the current token, so that the next update requests a new one from the provider. Call it, for example,

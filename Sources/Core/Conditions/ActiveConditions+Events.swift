@@ -9,7 +9,7 @@ extension ActiveConditions {
     private static let rejectionLife = Duration.seconds(30)
 
     /// Starts measuring the time without a fix.
-    package mutating func start(at now: Duration) { restart(.noPosition, on: .fixes, at: now) }
+    package mutating func start(at now: Duration) { restart(.noPosition, on: .timeWithoutFix, at: now) }
 
     /// Updates the conditions after an event.
     ///
@@ -18,24 +18,24 @@ extension ActiveConditions {
     ///   - now: the current time.
     ///   - isLive: whether the source is a live receiver, not a recorded log. Only then are the times without a fix and
     ///     without a delivery measured.
-    package mutating func note(_ event: ReportingEvent, at now: Duration, isLive: Bool) {
+    package mutating func record(_ event: ReportingEvent, at now: Duration, isLive: Bool) {
         switch event {
-        case .receiver(let state): note(state, at: now)
+        case .receiver(let state): record(state, at: now)
         case .receiverWarning(let warning):
             let condition = Condition(warning)
-            raise(condition, on: .one(condition.code), at: now, until: now + Self.warningLife)
-        case .sky(let sky): change(.fixes, to: Condition(noFixUnder: sky))
-        case .fix, .withheld: noteFix(at: now, isLive: isLive)
+            raise(condition, on: .code(condition.code), at: now, until: now + Self.warningLife)
+        case .sky(let sky): change(.timeWithoutFix, to: Condition(noFixWith: sky))
+        case .fix, .withheld: recordFix(at: now, isLive: isLive)
         case .rejected(_, let rejection):
             raise(Condition(rejection), on: .rejections, at: now, until: now + Self.rejectionLife)
         case .privateModeBegan:
             // The time makes the facts unique, so each start is logged, no matter how soon it follows the previous one.
             let facts = Condition.Facts.number(Int64(now / .milliseconds(1)))
             raise(
-                Condition(.privateMode, "position not stored, sent or shown", facts: facts), on: .one(.privateMode),
+                Condition(.privateMode, "position not stored, sent or shown", facts: facts), on: .code(.privateMode),
                 at: now)
-            supersede(.silence)
-        case .privateModeEnded: clear(.one(.privateMode), at: now)
+            supersede(.timeWithoutDelivery)
+        case .privateModeEnded: clear(.code(.privateMode), at: now)
         case .accepted:
             clear(.storing, at: now)
             clear(.reading, at: now)
@@ -46,27 +46,27 @@ extension ActiveConditions {
         case .dropped(let count):
             let cause: ReportedText =
                 "\(text: count.counted("update")), because the outbox accepts none and memory is full"
-            raise(Condition(.updatesDropped, cause), on: .one(.updatesDropped), at: now, until: now + .seconds(3600))
+            raise(Condition(.updatesDropped, cause), on: .code(.updatesDropped), at: now, until: now + .seconds(3600))
         case .outboxFailed(let error):
-            if active(.storing) == nil { raise(Condition(error), on: .reading, at: now) }
+            if active(on: .storing) == nil { raise(Condition(error), on: .reading, at: now) }
         case .uploading(let batch): if !batch.pending.isEmpty { clear(.reading, at: now) }
         case .delivered(let batch, _, _):
             let count = batch.pending.count
-            clear(.delivery, at: now, news: count > 0 ? "; \(text: count.counted("update")) delivered at once" : "")
-            noteDelivery(at: now, isLive: isLive)
+            clear(.delivery, at: now, suffix: count > 0 ? "; \(text: count.counted("update")) delivered at once" : "")
+            restartTimeWithoutDelivery(at: now, isLive: isLive)
         case .announced: clear(.delivery, at: now)
         case .failed(let outcome, _, _):
             if let condition = Condition(outcome) { raise(condition, on: .delivery, at: now) }
         case .notPrepared(let fault): raise(Condition(fault), on: .delivery, at: now)
         case .internalError(let error):
             let cause: ReportedText = "unexpected event \(text: error.event) in phase \(text: error.phase)"
-            let condition = Condition(.internalError, cause, facts: .bug(error))
-            raise(condition, on: .one(.internalError), at: now, until: now + .seconds(86_400))
+            let condition = Condition(.internalError, cause, facts: .internalError(error))
+            raise(condition, on: .code(.internalError), at: now, until: now + .seconds(86_400))
         case .progress, .tooSoon, .waiting, .quarantined, .serverTime, .idle: break
         }
     }
 
-    private mutating func note(_ state: ReceiverState, at now: Duration) {
+    private mutating func record(_ state: ReceiverState, at now: Duration) {
         if let condition = Condition(state) {
             raise(condition, on: .receiver, at: now)
         } else if state.kind == .starting {
@@ -76,18 +76,18 @@ extension ActiveConditions {
         }
     }
 
-    private mutating func noteFix(at now: Duration, isLive: Bool) {
+    private mutating func recordFix(at now: Duration, isLive: Bool) {
         clear(.rejections, at: now)
         guard isLive else { return }
-        let isFirst = active(.silence) == nil && active(.one(.privateMode)) == nil
-        restart(.noPosition, on: .fixes, at: now)
-        if isFirst { noteDelivery(at: now, isLive: true) }
+        let isFirst = active(on: .timeWithoutDelivery) == nil && active(on: .code(.privateMode)) == nil
+        restart(.noPosition, on: .timeWithoutFix, at: now)
+        if isFirst { restartTimeWithoutDelivery(at: now, isLive: true) }
     }
 
     /// Starts measuring the time without a delivery, because updates are due from now on.
-    private mutating func noteDelivery(at now: Duration, isLive: Bool) {
-        guard isLive, active(.one(.privateMode)) == nil else { return }
+    private mutating func restartTimeWithoutDelivery(at now: Duration, isLive: Bool) {
+        guard isLive, active(on: .code(.privateMode)) == nil else { return }
         let cause: ReportedText = "updates are due, but no stage has reported why none is delivered"
-        restart(Condition(.nothingDelivered, cause), on: .silence, at: now)
+        restart(Condition(.nothingDelivered, cause), on: .timeWithoutDelivery, at: now)
     }
 }

@@ -13,7 +13,7 @@ package struct ActiveConditions: Sendable {
         case receiver
         case rejections
         /// The time since the last fix.
-        case fixes
+        case timeWithoutFix
         /// Storing updates in the outbox. While this topic has a condition, updates are sent from memory only.
         case storing
         /// Reading from the outbox.
@@ -21,9 +21,9 @@ package struct ActiveConditions: Sendable {
         case renewal
         case delivery
         /// The time since the last delivery.
-        case silence
+        case timeWithoutDelivery
         /// A topic that only conditions with this code use.
-        case one(ConditionCode)
+        case code(ConditionCode)
     }
 
     /// A line for the log.
@@ -88,14 +88,14 @@ package struct ActiveConditions: Sendable {
     package mutating func raise(
         _ condition: Condition, on topic: Topic, at now: Duration, until expiry: Duration? = nil
     ) {
-        expire(at: now)
+        clearExpired(at: now)
         var state = states[topic] ?? State(condition: condition, since: now)
         if Key(state.condition) != Key(condition) { state.isLogged = false }
         state.condition = condition
         state.expiry = expiry
         states[topic] = state
         guard isVisible(state, at: now) else { return }
-        if !log(topic, at: now) { histories[topic]?.lines[Key(condition)]?.repetitions += 1 }
+        if !logIfDue(topic, at: now) { histories[topic]?.lines[Key(condition)]?.repetitions += 1 }
     }
 
     /// Replaces the condition that is active on `topic`, if any, because more is known about its cause.
@@ -106,18 +106,18 @@ package struct ActiveConditions: Sendable {
     }
 
     /// Records that `condition` is still active. Unlike `raise`, this isn't counted as a repetition.
-    package mutating func hold(_ condition: Condition, on topic: Topic, at now: Duration) {
+    package mutating func refresh(_ condition: Condition, on topic: Topic, at now: Duration) {
         if states[topic] == nil { raise(condition, on: topic, at: now) } else { change(topic, to: condition) }
     }
 
-    /// Ends the condition that is active on `topic`. `news` is appended to the log line about the end.
-    package mutating func clear(_ topic: Topic, at now: Duration, news: ReportedText = "") {
+    /// Ends the condition that is active on `topic`. `suffix` is appended to the log line about the end.
+    package mutating func clear(_ topic: Topic, at now: Duration, suffix: ReportedText = "") {
         guard let state = states.removeValue(forKey: topic), var history = histories[topic] else { return }
         history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval }
         if history.isOpen, now - state.since >= topic.minimumDurationToLogEnd {
             history.isOpen = false
             let code = state.condition.code
-            lines.append(Line(code: code, severity: .info, text: "\(topic.endText(for: code))\(news)"))
+            lines.append(Line(code: code, severity: .info, text: "\(topic.endText(for: code))\(suffix)"))
         }
         histories[topic] = history
     }
@@ -135,16 +135,16 @@ package struct ActiveConditions: Sendable {
 
     /// Removes and returns the lines that the log should write at `now`.
     package mutating func takeLines(at now: Duration) -> [Line] {
-        expire(at: now)
+        clearExpired(at: now)
         for (topic, state) in states where !state.isLogged && isVisible(state, at: now) && !isHidden(topic, at: now) {
-            _ = log(topic, at: now)
+            _ = logIfDue(topic, at: now)
         }
         defer { lines = [] }
         return lines
     }
 
     /// Returns the active condition of `topic`, visible or not.
-    package func active(_ topic: Topic) -> ActiveCondition? {
+    package func active(on topic: Topic) -> ActiveCondition? {
         states[topic].map { ActiveCondition(condition: $0.condition, since: $0.since) }
     }
 
@@ -153,7 +153,9 @@ package struct ActiveConditions: Sendable {
     /// clock comes first, because it may cause any of the others; conditions that need no attention come last.
     package func visible(at now: Duration) -> [ActiveCondition] {
         let shown = states.filter { isVisible($0.value, at: now) && !isHidden($0.key, at: now) }
-        let inOrder = shown.sorted { $0.key.rank($0.value.condition.code) < $1.key.rank($1.value.condition.code) }
+        let inOrder = shown.sorted {
+            $0.key.rank(of: $0.value.condition.code) < $1.key.rank(of: $1.value.condition.code)
+        }
         let sorted = inOrder.reduce(into: [ActiveCondition]()) { sorted, next in
             let found = ActiveCondition(condition: next.value.condition, since: next.value.since)
             let later = sorted.firstIndex { found.since + Self.simultaneityWindow < $0.since }
@@ -173,12 +175,12 @@ package struct ActiveConditions: Sendable {
         topic.explanations.contains { other in states[other].map { isVisible($0, at: now) } ?? false }
     }
 
-    private mutating func expire(at now: Duration) {
+    private mutating func clearExpired(at now: Duration) {
         for (topic, state) in states where state.expiry.map({ now >= $0 }) ?? false { clear(topic, at: now) }
     }
 
     /// Logs the condition of `topic` unless it was logged recently. Returns whether it logged.
-    private mutating func log(_ topic: Topic, at now: Duration) -> Bool {
+    private mutating func logIfDue(_ topic: Topic, at now: Duration) -> Bool {
         guard let state = states[topic] else { return false }
         let key = Key(state.condition)
         let before = histories[topic]?.lines[key]
@@ -204,11 +206,11 @@ extension ActiveConditions.Topic {
     /// The topics whose visible conditions explain this topic's condition.
     fileprivate var explanations: [Self] {
         switch self {
-        case .fixes: [.receiver, .rejections]
-        case .silence: [.delivery, .reading, .storing]
-        case .one(.outboxDamaged): [.reading, .storing]
-        case .one(.positionsUnreadable): [.receiver]
-        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .one: []
+        case .timeWithoutFix: [.receiver, .rejections]
+        case .timeWithoutDelivery: [.delivery, .reading, .storing]
+        case .code(.outboxDamaged): [.reading, .storing]
+        case .code(.positionsUnreadable): [.receiver]
+        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .code: []
         }
     }
 
@@ -221,20 +223,22 @@ extension ActiveConditions.Topic {
         switch self {
         case .receiver: "receiver works again"
         case .rejections: "fixes accepted again"
-        case .fixes: "position available again"
+        case .timeWithoutFix: "position available again"
         case .storing: "outbox accepts updates again"
         case .reading: "outbox works again"
         case .renewal: "token renewal works again"
-        case .delivery, .silence: "delivery works again"
-        case .one(.privateMode): "private mode off"
-        case .one: "no longer: \(text: code.title)"
+        case .delivery, .timeWithoutDelivery: "delivery works again"
+        case .code(.privateMode): "private mode off"
+        case .code: "no longer: \(text: code.title)"
         }
     }
 
     /// Returns a rank that sorts conditions in the order in which a position passes their stages and topics.
-    fileprivate func rank(_ code: ConditionCode) -> Int {
+    fileprivate func rank(of code: ConditionCode) -> Int {
         let stage = ConditionCode.Stage.allCases.firstIndex(of: code.stage) ?? 0
-        let place: [Self] = [.receiver, .rejections, .fixes, .storing, .renewal, .reading, .delivery, .silence]
+        let place: [Self] = [
+            .receiver, .rejections, .timeWithoutFix, .storing, .renewal, .reading, .delivery, .timeWithoutDelivery,
+        ]
         let codes = ConditionCode.allCases.firstIndex(of: code) ?? 0
         return stage * 10_000 + (place.firstIndex(of: self) ?? place.count) * 100 + codes
     }

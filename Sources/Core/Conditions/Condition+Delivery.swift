@@ -31,7 +31,7 @@ extension Condition {
             self.init(
                 ConditionCode(lost.cause), Wording(lost.message, lost.remedy ?? ""), facts: .lost(lost.cause))
         case .aborted(let reason, let lost):
-            self.init(.networkUnavailable, lost.cause(of: reason), facts: .aborted(reason))
+            self.init(.networkUnavailable, lost.abortCause(for: reason), facts: .aborted(reason))
         case .everythingRejected(let fault):
             self.init(
                 .everythingRejected, "\(fault.message); Fleet Engine rejects one update after another",
@@ -69,7 +69,7 @@ extension Condition {
         let reason: ReportedText = failure.map { "; \(text: $0.code.title): \($0.cause)" } ?? ""
         self.init(
             .stateNotSent, "\(vehicle) is not \(text: presence.rawValue.uppercased()) at Fleet Engine yet\(reason)",
-            facts: failure.map { .consequence($0.code, $0.facts) } ?? .none)
+            facts: failure.map { .causedBy($0.code, $0.facts) } ?? .none)
     }
 }
 
@@ -106,7 +106,7 @@ extension ConditionCode {
                 .clientFailed:
                 .networkUnavailable
             case .tlsFailed: .tlsFailed
-            case .untrustedCertificate(.outsideItsTime?): .certificateOutsideItsTime
+            case .untrustedCertificate(.notValidNow?): .certificateOutsideItsTime
             case .untrustedCertificate: .certificateUntrusted
             case .malformedAnswer: .intercepted
             case .undecodableAnswer: .answerUndecodable
@@ -129,7 +129,7 @@ extension ServiceAnswer {
 }
 
 extension LostExchange {
-    fileprivate func cause(of reason: AbortReason) -> ReportedText {
+    fileprivate func abortCause(for reason: AbortReason) -> ReportedText {
         let route: ReportedText = route.map { " (\($0))" } ?? ""
         return switch reason {
         case .networkChanged: "\(origin): the network changed, and no answer came on the old connection\(route)"

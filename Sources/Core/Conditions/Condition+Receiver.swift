@@ -22,7 +22,7 @@ extension Condition {
 
     /// Creates the condition for a receiver that hasn't sent a fix for a while. The satellite signals in `sky`
     /// determine the cause.
-    package init(noFixUnder sky: Sky) {
+    package init(noFixWith sky: Sky) {
         let best = sky.satellites.compactMap(\.signalDecibelHertz).max() ?? 0
         if best == 0 {
             self.init(

@@ -35,7 +35,7 @@ extension Condition {
             .tokenRenewalFailing,
             Wording(
                 "\(failure.cause); the current token remains in use for another \(remaining.spoken)", failure.remedy),
-            facts: .consequence(failure.code, failure.facts))
+            facts: .causedBy(failure.code, failure.facts))
     }
 
     /// Creates the condition for a status address that Waypost can't listen on because of `reason`. If `remedy` is

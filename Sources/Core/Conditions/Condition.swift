@@ -25,9 +25,9 @@ package struct Condition: Sendable, Hashable {
         /// doesn't matter.
         case clock(ClockSource?, isAhead: Bool)
         case zones([Int])
-        case bug(InternalError)
+        case internalError(InternalError)
         /// The code and facts of the failure that caused this condition.
-        case consequence(ConditionCode, Facts)
+        case causedBy(ConditionCode, Facts)
         /// A number, such as a time or a count, that distinguishes several events with the same code.
         case number(Int64)
     }

@@ -41,7 +41,7 @@ extension GMTDAuthorization {
     /// Calls the completion form and returns its first answer. Cancelling the task ends the wait.
     public func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String {
         let answer = FirstAnswer()
-        fetchToken(with: authorizationContext) { token, error in answer.accept(token, error) }
+        fetchToken(with: authorizationContext) { token, error in answer.accept(token: token, error: error) }
         return try await answer.value()
     }
 }

@@ -24,10 +24,10 @@ final class ProviderCall: Sendable {
     var isPending: Bool { !hasEnded.load(ordering: .acquiring) }
 
     /// Whether the completion form has been called but hasn't returned.
-    var blocksItsThread: Bool { thread.load(ordering: .acquiring) != 0 }
+    var blocksThread: Bool { thread.load(ordering: .acquiring) != 0 }
 
     /// Begins the call. Returns `false` if the caller has stopped waiting.
-    func enter() -> Bool {
+    func begin() -> Bool {
         guard !isOver.load(ordering: .acquiring) else { return false }
         thread.store(Self.currentThread, ordering: .releasing)
         hasBegun.store(true, ordering: .releasing)
@@ -35,37 +35,37 @@ final class ProviderCall: Sendable {
     }
 
     /// Records that the completion form has returned. Returns `false` if the provider doesn't implement that form.
-    func didReturn() -> Bool {
+    func recordReturn() -> Bool {
         thread.store(0, ordering: .releasing)
         return !lacksCompletionForm.load(ordering: .acquiring)
     }
 
     /// Records that the call has ended.
-    func leave() { hasEnded.store(true, ordering: .releasing) }
+    func recordEnd() { hasEnded.store(true, ordering: .releasing) }
 
     /// Accepts the provider's answer.
     ///
     /// `isFinal` says whether the form that answers is the last one to try. If it isn't, and the provider doesn't
     /// implement it, there will be another answer.
-    func callBack(_ token: String?, _ error: (any Error)?, isFinal: Bool = false) {
+    func acceptAnswer(token: String?, error: (any Error)?, isFinal: Bool = false) {
         if !isFinal, error as? ProviderContractError == .noCompletionForm {
             lacksCompletionForm.store(true, ordering: .releasing)
             return
         }
         let earlier = callbacks.add(1, ordering: .acquiringAndReleasing).oldValue
-        guard earlier == 0 else { return breaches.note(.calledBackTwice) }
-        if thread.load(ordering: .acquiring) == Self.currentThread { breaches.note(.calledBackAtOnce) }
+        guard earlier == 0 else { return breaches.record(.calledBackTwice) }
+        if thread.load(ordering: .acquiring) == Self.currentThread { breaches.record(.calledBackSynchronously) }
         // If the provider passes both a token and an error, the token is used, so that a valid one isn't lost. Its
         // claims and its lifetime are checked as usual.
-        if token != nil, error != nil { breaches.note(.gaveTokenAndError) }
+        if token != nil, error != nil { breaches.record(.passedTokenAndError) }
         isOver.store(true, ordering: .releasing)
-        first.accept(token, error)
+        first.accept(token: token, error: error)
     }
 
     /// Records that the caller has stopped waiting. A later answer is ignored.
-    func end(with error: any Error) {
+    func abandon(with error: any Error) {
         isOver.store(true, ordering: .releasing)
-        first.accept(nil, error)
+        first.accept(token: nil, error: error)
     }
 
     func answer() async -> Result<String, any Error> {
@@ -85,7 +85,7 @@ final class FirstAnswer: Sendable {
         (answers, taker) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
-    func accept(_ token: String?, _ error: (any Error)?) {
+    func accept(token: String?, error: (any Error)?) {
         taker.yield(token.map(Result.success) ?? .failure(error ?? ProviderContractError.emptyAnswer))
         taker.finish()
     }
@@ -104,17 +104,17 @@ final class ContractBreaches: Sendable {
     /// A rule of the contract that a provider has broken.
     enum Breach: UInt8 {
         case calledBackTwice = 1
-        case calledBackAtOnce = 2
+        case calledBackSynchronously = 2
         case neverCalledBack = 4
         case neverReturned = 8
-        case gaveTokenAndError = 16
+        case passedTokenAndError = 16
 
         fileprivate var words: String {
             switch self {
             case .calledBackTwice:
                 "the token provider called back more than once for one fetchToken; only the first answer is used. "
                     + "Change it to call its completion handler exactly once"
-            case .calledBackAtOnce:
+            case .calledBackSynchronously:
                 "the token provider called back before its fetchToken returned; that works here, but the SDKs require "
                     + "an asynchronous call of the completion handler"
             case .neverCalledBack:
@@ -123,7 +123,7 @@ final class ContractBreaches: Sendable {
             case .neverReturned:
                 "the token provider's fetchToken does not return: it blocks the thread that calls it. "
                     + "Change it to return at once and call its completion handler later"
-            case .gaveTokenAndError:
+            case .passedTokenAndError:
                 "the token provider called back with both a token and an error; the token is used. "
                     + "Change it to pass only one of them: an error if it failed, otherwise a token"
             }
@@ -142,7 +142,7 @@ final class ContractBreaches: Sendable {
             }
     }
 
-    func note(_ breach: Breach) {
+    func record(_ breach: Breach) {
         let earlier = reported.bitwiseOr(breach.rawValue, ordering: .relaxed).oldValue
         if earlier & breach.rawValue == 0 { report(.brokenContract(breach.words)) }
     }
@@ -166,14 +166,14 @@ public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConver
 
 /// A message for a provider's error, which may be from the app, from `URLSession` or from any other part of Foundation.
 /// It shows only the kind of error, because the details could contain anything, even a token.
-struct ProviderFailure {
-    let message: ReportedText
+struct ProviderErrorMessage {
+    let text: ReportedText
 
     init(_ error: any Error) {
         let plain = error as NSError
         if plain.domain == NSURLErrorDomain {
             let known = Self.urlErrors[plain.code]
-            message = known.map { "\($0.words) (URLError.\($0.name))" } ?? "URLError, code \(plain.code)"
+            text = known.map { "\($0.words) (URLError.\($0.name))" } ?? "URLError, code \(plain.code)"
             return
         }
         let mirror = Mirror(reflecting: error)
@@ -181,9 +181,9 @@ struct ProviderFailure {
             // An enum case without associated values prints as its name. For a case with associated values, the
             // mirror's label is the name.
             let name = mirror.children.first.map { $0.label ?? "" } ?? "\(error)"
-            message = ReportedText("\(type(of: error)).\(name)")
+            text = ReportedText("\(type(of: error)).\(name)")
         } else {
-            message = "\(ReportedText(plain.domain)), code \(plain.code)"
+            text = "\(ReportedText(plain.domain)), code \(plain.code)"
         }
     }
 

@@ -33,7 +33,7 @@ actor SerializedProvider {
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         if let problem = context.problem { throw problem }
         let call: ProviderCall
-        if let joined = current[context] { call = joined } else { call = try begin(context) }
+        if let joined = current[context] { call = joined } else { call = try startCall(for: context) }
         let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self, bufferingPolicy: .bufferingNewest(1))
         waiters[ObjectIdentifier(call), default: []].append(waiter)
         for await outcome in outcomes { return try outcome.get() }
@@ -46,13 +46,13 @@ actor SerializedProvider {
 
     /// Starts a call of the provider in unstructured tasks, so that a caller can stop waiting while the provider is
     /// still running.
-    private func begin(_ context: AuthorizationContext) throws(AuthorizationError) -> ProviderCall {
+    private func startCall(for context: AuthorizationContext) throws(AuthorizationError) -> ProviderCall {
         if stuck?.isPending == true { throw AuthorizationError(.providerFailed(.busy)) }
         let call = ProviderCall(breaches)
         let answering = Task { await call.answer() }
         let asking = Task { [provider, last] in
             await last?.value
-            await provider.ask(context, call)
+            await provider.requestToken(for: context, call: call)
             _ = await answering.value
         }
         last = asking
@@ -82,14 +82,14 @@ actor SerializedProvider {
     private func expire(_ call: ProviderCall) {
         var fault = ProviderFault.notCalledBack(timeLimit)
         stuck = call
-        if call.blocksItsThread {
-            breaches.note(.neverReturned)
+        if call.blocksThread {
+            breaches.record(.neverReturned)
         } else if call.wasMade {
-            breaches.note(.neverCalledBack)
+            breaches.record(.neverCalledBack)
         } else {
-            fault = .heldUp(timeLimit)
+            fault = .blockedByEarlierCall(timeLimit)
         }
-        call.end(with: AuthorizationError(.providerFailed(fault)))
+        call.abandon(with: AuthorizationError(.providerFailed(fault)))
     }
 
     private static func outcome(of answer: Result<String, any Error>) -> Outcome {
@@ -104,7 +104,7 @@ actor SerializedProvider {
             return .failure(
                 AuthorizationError(.providerFailed(error == .emptyAnswer ? .emptyAnswer : .noCompletionForm)))
         } catch {
-            return .failure(AuthorizationError(.providerFailed(.failed(ProviderFailure(error).message))))
+            return .failure(AuthorizationError(.providerFailed(.failed(ProviderErrorMessage(error).text))))
         }
     }
 }
@@ -127,15 +127,15 @@ actor QueuedProvider {
 
     init(_ forms: sending ProviderVariants) { self.forms = forms }
 
-    /// Asks the provider. Its answer is passed to `call`, even if it arrives late.
-    func ask(_ context: AuthorizationContext, _ call: ProviderCall) async {
+    /// Requests a token from the provider. Its answer is passed to `call`, even if it arrives late.
+    func requestToken(for context: AuthorizationContext, call: ProviderCall) async {
         // The caller may have stopped waiting while an earlier call was blocking the queue.
-        defer { call.leave() }
-        guard call.enter() else { return }
-        forms.completing(context) { call.callBack($0, $1) }
-        guard !call.didReturn() else { return }
-        do { call.callBack(try await forms.asynchronous(context), nil) } catch {
-            call.callBack(nil, error, isFinal: true)
+        defer { call.recordEnd() }
+        guard call.begin() else { return }
+        forms.completing(context) { call.acceptAnswer(token: $0, error: $1) }
+        guard !call.recordReturn() else { return }
+        do { call.acceptAnswer(token: try await forms.asynchronous(context), error: nil) } catch {
+            call.acceptAnswer(token: nil, error: error, isFinal: true)
         }
     }
 }

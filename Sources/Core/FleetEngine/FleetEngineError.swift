@@ -23,11 +23,11 @@ package struct FleetEngineError: Sendable, Hashable {
     ///
     /// `secrets` are the secrets of the request, which are removed from the summary.
     package init?(_ body: [UInt8], without secrets: [String]) {
-        guard let answer = try? JSONValue(parsing: body).decoded(as: Answer.self) else { return nil }
+        guard let answer = try? JSONValue(parsing: body).decoded(as: ErrorBody.self) else { return nil }
         let status = answer.error.status ?? ""
         let message = answer.error.message ?? ""
         let details = answer.error.details ?? []
-        retryDelay = details.lazy.compactMap { $0.retryDelay.flatMap(Self.duration) }.first
+        retryDelay = details.lazy.compactMap { $0.retryDelay.flatMap(Self.parsedDuration) }.first
         projectFault =
             details.lazy.compactMap { $0.reason.flatMap(ProjectFault.init) }.first
             ?? (message.contains("has not been used in project") ? .serviceDisabled : nil)
@@ -48,18 +48,18 @@ package struct FleetEngineError: Sendable, Hashable {
 
     /// Parses a duration in protobuf's JSON form, such as `2.500s`. Returns `nil` for any other text, and for a
     /// duration that is negative or longer than a day.
-    static func duration(_ text: String) -> Duration? {
+    static func parsedDuration(_ text: String) -> Duration? {
         guard text.hasSuffix("s"), let seconds = Double(text.dropLast()), (0...86_400).contains(seconds) else {
             return nil
         }
         return .milliseconds(Int64(seconds * 1000))
     }
 
-    private struct Answer: Decodable {
-        let error: Content
+    private struct ErrorBody: Decodable {
+        let error: ErrorContent
     }
 
-    private struct Content: Decodable {
+    private struct ErrorContent: Decodable {
         let status: String?
         let message: String?
         let details: [Detail]?

@@ -99,8 +99,8 @@ extension FollowedSnapshot.Position {
             ("rawLocation", "rawLocationTime", "rawLocationAccuracy"),
         ]
         guard let (place, time, accuracy) = places.first(where: { message[$0.0]?.objectValue != nil }),
-            let latitude = Self.degrees(message[place]?["latitude"], upTo: 90),
-            let longitude = Self.degrees(message[place]?["longitude"], upTo: 180)
+            let latitude = Self.coordinate(message[place]?["latitude"], upTo: 90),
+            let longitude = Self.coordinate(message[place]?["longitude"], upTo: 180)
         else { return nil }
         self.init(latitude: latitude, longitude: longitude)
         timeOfFixMillisecondsSince1970 = message[time]?.time
@@ -111,7 +111,7 @@ extension FollowedSnapshot.Position {
 
     /// Reads a coordinate. A missing value means zero, because protobuf's JSON mapping may omit zeros. Returns `nil` if
     /// the value is out of range.
-    private static func degrees(_ value: JSONValue?, upTo limit: Double) -> Double? {
+    private static func coordinate(_ value: JSONValue?, upTo limit: Double) -> Double? {
         guard let value, value != .null else { return 0 }
         return value.finiteNumber.flatMap { abs($0) <= limit ? $0 : nil }
     }

@@ -7,8 +7,8 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         case empty
         case tooLong(Int)
         case forbiddenCharacter(Character)
-        case resourceName
-        case notComposed(Unicode.Scalar)
+        case isResourceName
+        case notNormalized(Unicode.Scalar)
 
         package var description: String {
             switch self {
@@ -16,9 +16,9 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             case .tooLong(let count): "has \(count) characters; Fleet Engine accepts at most 64"
             case .forbiddenCharacter(let character):
                 "contains \"\(character)\"; leave out / : ? , # and control characters"
-            case .resourceName:
+            case .isResourceName:
                 "is the name of a resource; write only the id, without \"providers/\" and the rest of the name"
-            case .notComposed(let scalar):
+            case .notNormalized(let scalar):
                 "contains the combining mark U+\(String(scalar.value, radix: 16, uppercase: true)); "
                     + "write it in Unicode Normalization Form C"
             }
@@ -41,7 +41,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     /// most 64 characters, be in Normalization Form C, and contain no control characters and none of `/ : ? , #`.
     package static func validate(_ id: String) throws(Problem) {
         guard !id.isEmpty else { throw .empty }
-        guard !id.hasPrefix("providers/") else { throw .resourceName }
+        guard !id.hasPrefix("providers/") else { throw .isResourceName }
         guard id.unicodeScalars.count <= 64 else { throw .tooLong(id.unicodeScalars.count) }
         for scalar in id.unicodeScalars {
             if "/:?,#".unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control {
@@ -49,7 +49,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             }
             // Text that isn't composed always has a combining mark. Composed text rarely has one, so every combining
             // mark is rejected.
-            if scalar.properties.canonicalCombiningClass != .notReordered { throw .notComposed(scalar) }
+            if scalar.properties.canonicalCombiningClass != .notReordered { throw .notNormalized(scalar) }
         }
     }
 

@@ -65,15 +65,15 @@ package struct HTTPHeaders: Sendable, Hashable {
     /// The first value of the field `name`. Setting a value replaces all values of the field, and setting `nil` removes
     /// the field.
     package subscript(name: String) -> String? {
-        get { fields.first { Self.matches($0.name, name) }?.value }
+        get { fields.first { Self.namesMatch($0.name, name) }?.value }
         set {
-            fields.removeAll { Self.matches($0.name, name) }
+            fields.removeAll { Self.namesMatch($0.name, name) }
             if let newValue { fields.append(Field(name: name, value: newValue)) }
         }
     }
 
     /// Adds a field, keeping existing fields of the same name.
-    package mutating func append(_ name: String, _ value: String) {
+    package mutating func append(name: String, value: String) {
         fields.append(Field(name: name, value: value))
     }
 
@@ -84,7 +84,7 @@ package struct HTTPHeaders: Sendable, Hashable {
 
     /// Whether two field names are equal, ignoring case. Only the case of A–Z matters, because field names are ASCII
     /// tokens.
-    private static func matches(_ one: String, _ other: String) -> Bool {
+    private static func namesMatch(_ one: String, _ other: String) -> Bool {
         one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
 

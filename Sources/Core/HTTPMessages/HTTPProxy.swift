@@ -10,22 +10,22 @@ package struct HTTPProxy: Sendable, Hashable {
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notAbsolute
         case unsupportedScheme(String)
-        case resolvesHere
+        case resolvesNamesLocally
         case userInformation
         case missingPort
         case hasPath
-        case host(HTTPURL.Problem)
+        case invalidHost(HTTPURL.Problem)
 
         package var description: String {
             switch self {
             case .notAbsolute: "is not an absolute URL; write it as http://HOST:PORT"
             case .unsupportedScheme(let scheme): "has the unsupported scheme \"\(scheme)\"; use http, https or socks5h"
-            case .resolvesHere: "would resolve names on this machine; write socks5h://HOST:PORT"
+            case .resolvesNamesLocally: "would resolve names on this machine; write socks5h://HOST:PORT"
             case .userInformation:
                 "contains a user name or password; write them as \"user\" and \"password\", the latter from a file"
             case .missingPort: "has no port; write it as http://HOST:PORT"
             case .hasPath: "has a path or a query, but a proxy has neither; write it as http://HOST:PORT"
-            case .host(let problem): "\(problem)"
+            case .invalidHost(let problem): "\(problem)"
             }
         }
     }
@@ -58,14 +58,14 @@ package struct HTTPProxy: Sendable, Hashable {
     package init(_ text: String) throws(Problem) {
         guard let separator = text.firstRange(of: "://") else { throw .notAbsolute }
         let word = text[..<separator.lowerBound].lowercased()
-        if word == "socks5" { throw .resolvesHere }
+        if word == "socks5" { throw .resolvesNamesLocally }
         guard let scheme = Scheme(rawValue: word) else { throw .unsupportedScheme(word) }
         var authority = text[separator.upperBound...]
         if authority.hasSuffix("/") { authority.removeLast() }
         if authority.contains("@") { throw .userInformation }
         if authority.contains(where: { $0 == "/" || $0 == "?" || $0 == "#" }) { throw .hasPath }
         let url: HTTPURL
-        do throws(HTTPURL.Problem) { url = try HTTPURL("https://\(authority)") } catch { throw .host(error) }
+        do throws(HTTPURL.Problem) { url = try HTTPURL("https://\(authority)") } catch { throw .invalidHost(error) }
         let port = authority.split(separator: ":", omittingEmptySubsequences: false).last ?? ""
         guard port.utf8.count < authority.utf8.count, port.utf8.allSatisfy(\.isDigit) else { throw .missingPort }
         self.scheme = scheme

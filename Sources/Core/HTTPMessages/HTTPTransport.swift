@@ -45,7 +45,7 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     }
 
     /// The reason why a certificate isn't trusted, for the operator. The retry rules don't depend on it.
-    package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
+    package enum CertificateFault: Sendable, Hashable { case notValidNow, otherHostName, unknownAuthority }
 
     /// The way in which a configured proxy failed.
     package enum ProxyFault: Sendable, Hashable, CaseIterable {

@@ -13,7 +13,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         case userInformation
         case invalidPort(String)
         case invalidCharacter(UInt8)
-        case spaceAround
+        case surroundingSpace
         case unencrypted(host: String)
 
         package var description: String {
@@ -33,7 +33,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             case .invalidCharacter(let byte):
                 "contains \(byte == 0x20 ? "a space" : "the byte 0x" + String(byte, radix: 16)); write it percent-encoded, as "
                     + "%\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16, uppercase: true))"
-            case .spaceAround: "begins or ends with a space; remove it"
+            case .surroundingSpace: "begins or ends with a space; remove it"
             case .unencrypted(let host):
                 "would send to \(host) unencrypted; use https (http is for loopback hosts only)"
             }
@@ -52,7 +52,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     package let origin: String
 
     package init(_ text: String) throws(Problem) {
-        if text.first?.isWhitespace == true || text.last?.isWhitespace == true { throw .spaceAround }
+        if text.first?.isWhitespace == true || text.last?.isWhitespace == true { throw .surroundingSpace }
         if let byte = Self.firstForbiddenByte(in: text) {
             if let host = Self.host(in: text), host.utf8.contains(byte) { throw .invalidHost(host) }
             throw .invalidCharacter(byte)
@@ -93,7 +93,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         }
         self.scheme = scheme
         host = hostText.lowercased()
-        origin = Self.origin(scheme, host, port)
+        origin = Self.origin(scheme: scheme, host: host, port: port)
         let fragment = rest.firstIndex(of: "#") ?? rest.endIndex
         let path = rest[authorityEnd..<max(authorityEnd, fragment)]
         target = path.hasPrefix("/") ? String(path) : "/" + path
@@ -130,7 +130,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return longer
     }
 
-    private static func origin(_ scheme: Scheme, _ host: String, _ port: Int) -> String {
+    private static func origin(scheme: Scheme, host: String, port: Int) -> String {
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         let standard = scheme == .https ? 443 : 80
         return port == standard ? "\(scheme.rawValue)://\(name)" : "\(scheme.rawValue)://\(name):\(port)"

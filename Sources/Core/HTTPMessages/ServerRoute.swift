@@ -31,14 +31,14 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// Whether the connection must be closed after a response with this status, because there were too many server
     /// errors in a row.
-    package func leavesConnection(after status: Int) -> Bool {
+    package func mustCloseConnection(after status: Int) -> Bool {
         Self.isServerError(status) && serverErrors + 1 >= Self.maximumServerErrors
     }
 
     /// Records a response with this status. Returns whether its connection is closed; the name must then be resolved
     /// again.
-    package mutating func didAnswer(status: Int) -> Bool {
-        let leaves = leavesConnection(after: status)
+    package mutating func recordResponse(status: Int) -> Bool {
+        let leaves = mustCloseConnection(after: status)
         familyWorks = family != nil
         serverErrors = Self.isServerError(status) && !leaves ? serverErrors + 1 : 0
         return leaves
@@ -46,7 +46,7 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// Records a failure on a new connection over `failed`. The next exchange uses only the other family, unless that
     /// family has proved unusable. If that exchange fails too, both families are allowed again.
-    package mutating func didFail(over failed: AddressFamily) {
+    package mutating func recordFailure(over failed: AddressFamily) {
         guard family == nil else {
             family = nil
             return
@@ -93,8 +93,8 @@ package struct ServerRoute: Sendable, Hashable {
         }
     }
 
-    /// Resets the state, because it was learned on the previous network.
-    package mutating func networkChanged() { self = Self() }
+    /// Forgets everything that was learned on the previous network.
+    package mutating func reset() { self = Self() }
 
     /// Whether a status means that the server is at fault. This is true for 5xx, and for 421, which means that this
     /// server isn't responsible for the name (RFC 9110, section 15.5.20).

@@ -21,8 +21,8 @@ struct DecodedText {
     }
 
     private var percentDecoded: DecodedText {
-        replacing { index in
-            guard bytes[index] == UInt8(ascii: "%"), let value = hexadecimal(at: index + 1, digits: 2) else {
+        replacingEscapes { index in
+            guard bytes[index] == UInt8(ascii: "%"), let value = hexadecimalValue(at: index + 1, digits: 2) else {
                 return nil
             }
             return (3, [UInt8(value)])
@@ -30,7 +30,7 @@ struct DecodedText {
     }
 
     private var unescapedJSON: DecodedText {
-        replacing { index in
+        replacingEscapes { index in
             guard bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count else { return nil }
             if let value = Self.escapes[bytes[index + 1]] { return (2, [value]) }
             guard let high = codeUnit(at: index) else { return nil }
@@ -43,7 +43,7 @@ struct DecodedText {
 
     /// Replaces each escape sequence. `escape` returns the length of the sequence that begins at an index, and the
     /// bytes that the sequence stands for; `nil` if none begins there.
-    private func replacing(_ escape: (_ index: Int) -> (length: Int, bytes: [UInt8])?) -> DecodedText {
+    private func replacingEscapes(_ escape: (_ index: Int) -> (length: Int, bytes: [UInt8])?) -> DecodedText {
         var result = DecodedText()
         var index = 0
         while index < bytes.count {
@@ -87,10 +87,10 @@ struct DecodedText {
     /// sequence.
     private func codeUnit(at index: Int) -> UInt16? {
         guard bytes[min(index, bytes.count)...].starts(with: "\\u".utf8) else { return nil }
-        return hexadecimal(at: index + 2, digits: 4)
+        return hexadecimalValue(at: index + 2, digits: 4)
     }
 
-    private func hexadecimal(at start: Int, digits: Int) -> UInt16? {
+    private func hexadecimalValue(at start: Int, digits: Int) -> UInt16? {
         guard start + digits <= bytes.count else { return nil }
         var value: UInt16 = 0
         for byte in bytes[start..<start + digits] {

@@ -25,7 +25,7 @@ struct LabelledSecrets {
         var ranges: [Range<Int>] = []
         var index = 0
         while index < bytes.count {
-            let value = value(at: index).flatMap { $0.isEmpty ? nil : $0 }
+            let value = secretRange(at: index).flatMap { $0.isEmpty ? nil : $0 }
             if let value { ranges.append(value) }
             index = max(index + 1, value?.upperBound ?? 0)
         }
@@ -33,33 +33,33 @@ struct LabelledSecrets {
     }
 
     /// Returns the range of the secret after the separator at `index`; `nil` if there is none.
-    private func value(at index: Int) -> Range<Int>? {
+    private func secretRange(at index: Int) -> Range<Int>? {
         switch bytes[index] {
         case UInt8(ascii: "="):
-            return Self.ends(name(before: index), with: Self.names) ? value(after: index) : nil
+            return Self.ends(name(before: index), withAnyOf: Self.names) ? valueRange(after: index) : nil
         case UInt8(ascii: ":"):
-            if bytes[index...].starts(with: "://".utf8) { return userInformation(from: index + 3) }
-            return valueAfterColon(index)
+            if bytes[index...].starts(with: "://".utf8) { return userInformationRange(from: index + 3) }
+            return secretRange(afterColon: index)
         case let byte where byte.isBlank || byte == UInt8(ascii: "+"):
             guard index > 0, (bytes[index - 1] | 0x20).isLowercase else { return nil }
             let name = name(before: index)
-            guard Self.ends(name, with: Self.schemes) else { return nil }
-            return value(after: index).flatMap { isProse($0, after: name) ? nil : $0 }
+            guard Self.ends(name, withAnyOf: Self.schemes) else { return nil }
+            return valueRange(after: index).flatMap { isProse($0, after: name) ? nil : $0 }
         default:
             return nil
         }
     }
 
-    private func valueAfterColon(_ colon: Int) -> Range<Int>? {
+    private func secretRange(afterColon colon: Int) -> Range<Int>? {
         let name = name(before: colon)
         // A name with a slash is a path, so the colon after it doesn't introduce a secret.
-        guard Self.ends(name, with: Self.names), !name.contains(UInt8(ascii: "/")) else { return nil }
+        guard Self.ends(name, withAnyOf: Self.names), !name.contains(UInt8(ascii: "/")) else { return nil }
         let isQuoted = Self.isQuote(bytes[name.endIndex])
-        if !isQuoted, Self.ends(name, with: Self.headers) {
+        if !isQuoted, Self.ends(name, withAnyOf: Self.headers) {
             let line = bytes[(colon + 1)...].prefix { $0 != 0x0A && $0 != 0x0D }.drop(while: \.isBlank)
             return line.startIndex..<line.endIndex
         }
-        return value(after: colon).flatMap { !isQuoted && isProse($0, after: name) ? nil : $0 }
+        return valueRange(after: colon).flatMap { !isQuoted && isProse($0, after: name) ? nil : $0 }
     }
 
     /// Returns the name before a separator, without the quotes and blanks after the name.
@@ -72,12 +72,12 @@ struct LabelledSecrets {
         return bytes[(start.map { $0 + 1 } ?? max(0, end - Self.maximumNameLength))..<end]
     }
 
-    private static func ends(_ name: ArraySlice<UInt8>, with words: [String]) -> Bool {
+    private static func ends(_ name: ArraySlice<UInt8>, withAnyOf words: [String]) -> Bool {
         let letters = String(decoding: name.filter(\.isAlphanumeric).map(\.lowercased), as: UTF8.self)
         return words.contains(where: letters.hasSuffix)
     }
 
-    private func value(after separator: Int) -> Range<Int>? {
+    private func valueRange(after separator: Int) -> Range<Int>? {
         let start = bytes[(separator + 1)...].firstIndex { !$0.isBlank && !"[=<>+".utf8.contains($0) }
         guard let start else { return nil }
         if Self.isQuote(bytes[start]) { return start + 1..<endOfQuotation(from: start) }
@@ -98,14 +98,14 @@ struct LabelledSecrets {
 
     /// Whether a value is only a word in a sentence, as in "invalid token: expired".
     private func isProse(_ value: Range<Int>, after name: ArraySlice<UInt8>) -> Bool {
-        guard Self.ends(name, with: ["bearer"]) else { return bytes[value].dropFirst().allSatisfy(\.isLowercase) }
+        guard Self.ends(name, withAnyOf: ["bearer"]) else { return bytes[value].dropFirst().allSatisfy(\.isLowercase) }
         let word = bytes[value].prefix { $0 != UInt8(ascii: "=") }.map(\.lowercased)
         return Self.prose.contains(String(decoding: word, as: UTF8.self))
     }
 
     /// Returns the range of a URL's user information, which ends before the last `@` of the authority; `nil` if there
     /// is none.
-    private func userInformation(from start: Int) -> Range<Int>? {
+    private func userInformationRange(from start: Int) -> Range<Int>? {
         let authority = bytes[start...].prefix { !$0.isBlank && !Self.isQuote($0) && !"/?#<>".utf8.contains($0) }
         return authority.lastIndex(of: UInt8(ascii: "@")).map { start..<$0 }
     }

@@ -19,16 +19,16 @@ struct Redaction: Sendable {
         let maximum = limit + Self.maximumExcess
         let bytes = Array(source.prefix(maximum + 1))
         var mask = RedactionMask(count: bytes.count)
-        redact(DecodedText(bytes), encodings: Self.maximumEncodings, &mask)
+        redact(DecodedText(bytes), encodings: Self.maximumEncodings, in: &mask)
         if bytes.count > maximum { mask.redact(maximum - Self.hiddenEnd..<bytes.count) }
         return String(decoding: mask.applied(to: bytes), as: UTF8.self)
     }
 
-    private func redact(_ text: DecodedText, encodings: Int, _ mask: inout RedactionMask) {
+    private func redact(_ text: DecodedText, encodings: Int, in mask: inout RedactionMask) {
         let unlabelled = secrets.ranges(in: text.bytes) + JSONWebTokens.ranges(in: text.bytes)
         for range in unlabelled + LabelledSecrets(text.bytes).ranges { mask.redact(text.origin(of: range)) }
         guard encodings > 0 else { return }
-        for reading in text.readings { redact(reading, encodings: encodings - 1, &mask) }
+        for reading in text.readings { redact(reading, encodings: encodings - 1, in: &mask) }
     }
 }
 
@@ -115,7 +115,7 @@ private enum JSONWebTokens {
         while index < text.count {
             var end = index + 1
             if text[index] == UInt8(ascii: "e"), text[index...].starts(with: "eyJ".utf8) {
-                end = text[index...].firstIndex { !isOfToken($0) } ?? text.count
+                end = text[index...].firstIndex { !isTokenByte($0) } ?? text.count
                 if end - index >= minimumLength { ranges.append(index..<end) }
             }
             index = end
@@ -123,7 +123,7 @@ private enum JSONWebTokens {
         return ranges
     }
 
-    private static func isOfToken(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-_.+/=~".utf8.contains(byte) }
+    private static func isTokenByte(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-_.+/=~".utf8.contains(byte) }
 }
 
 extension UInt8 {

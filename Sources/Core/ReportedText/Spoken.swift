@@ -16,7 +16,7 @@ extension Duration {
 extension BinaryInteger {
     /// Returns the number with its noun, such as `1 fix`, `2 fixes`, `12,345 fixes`. The default plural is `noun` with
     /// an s.
-    package func counted(_ noun: String, _ plural: String? = nil) -> String {
+    package func counted(_ noun: String, plural: String? = nil) -> String {
         "\(grouped) \(self == 1 ? noun : plural ?? noun + "s")"
     }
 

@@ -84,20 +84,22 @@ private struct EncodedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let tree: EncodedTree
     var codingPath: [any CodingKey] { [] }
 
-    private func member(_ key: Key) -> EncodedTree {
+    private func member(forKey key: Key) -> EncodedTree {
         let member = EncodedTree()
         tree.members?[key.stringValue] = member
         return member
     }
 
-    func encodeNil(forKey key: Key) { _ = member(key) }
-    func encode(_ value: some Encodable, forKey key: Key) throws { try member(key).set(value) }
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { member(key).unkeyedContainer() }
-    func superEncoder(forKey key: Key) -> any Encoder { member(key) }
+    func encodeNil(forKey key: Key) { _ = member(forKey: key) }
+    func encode(_ value: some Encodable, forKey key: Key) throws { try member(forKey: key).set(value) }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        member(forKey: key).unkeyedContainer()
+    }
+    func superEncoder(forKey key: Key) -> any Encoder { member(forKey: key) }
     func superEncoder() -> any Encoder { tree }
 
     func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
-        member(key).container(keyedBy: type)
+        member(forKey: key).container(keyedBy: type)
     }
 }
 
@@ -133,7 +135,7 @@ private struct DecodedElements: UnkeyedDecodingContainer {
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex >= elements.count }
 
-    private mutating func next() throws -> JSONValue {
+    private mutating func nextElement() throws -> JSONValue {
         guard !isAtEnd else { throw JSONShapeError() }
         defer { currentIndex += 1 }
         return elements[currentIndex]
@@ -141,18 +143,18 @@ private struct DecodedElements: UnkeyedDecodingContainer {
 
     mutating func decodeNil() throws -> Bool {
         guard !isAtEnd, elements[currentIndex].isNull else { return false }
-        return try next().isNull
+        return try nextElement().isNull
     }
 
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().decoded() }
-    mutating func superDecoder() throws -> any Decoder { DecodedTree(try next()) }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try nextElement().decoded() }
+    mutating func superDecoder() throws -> any Decoder { DecodedTree(try nextElement()) }
 
     mutating func nestedContainer<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        try DecodedTree(next()).container(keyedBy: type)
+        try DecodedTree(nextElement()).container(keyedBy: type)
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try DecodedTree(next()).unkeyedContainer()
+        try DecodedTree(nextElement()).unkeyedContainer()
     }
 }
 
@@ -162,22 +164,24 @@ private struct DecodedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { members.keys.compactMap(Key.init) }
 
-    private func member(_ key: Key) throws -> JSONValue {
+    private func member(forKey key: Key) throws -> JSONValue {
         guard let member = members[key.stringValue] else { throw JSONShapeError() }
         return member
     }
 
     func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { try member(key).isNull }
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try member(key).decoded() }
-    func superDecoder(forKey key: Key) throws -> any Decoder { try DecodedTree(member(key)) }
+    func decodeNil(forKey key: Key) throws -> Bool { try member(forKey: key).isNull }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try member(forKey: key).decoded()
+    }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try DecodedTree(member(forKey: key)) }
     func superDecoder() -> any Decoder { DecodedTree(.object(members)) }
 
     func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
-        try DecodedTree(member(key)).container(keyedBy: type)
+        try DecodedTree(member(forKey: key)).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try DecodedTree(member(key)).unkeyedContainer()
+        try DecodedTree(member(forKey: key)).unkeyedContainer()
     }
 }

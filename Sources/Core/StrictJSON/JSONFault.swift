@@ -14,9 +14,9 @@ struct JSONFault {
         case separator
         case digit
         /// The rest of a string whose opening quote is at `opening`.
-        case text(opening: Int)
+        case restOfString(opening: Int)
         /// The end of the document.
-        case end
+        case endOfDocument
     }
 
     let bytes: [UInt8]
@@ -24,7 +24,7 @@ struct JSONFault {
     let expected: ExpectedToken
 
     var error: JSONValue.ParseError {
-        if case .text(let opening) = expected {
+        if case .restOfString(let opening) = expected {
             guard let byte = here, byte != "\n", byte != "\r", byte != "\r\n" else {
                 return error("a string without a closing quote on its line; add the quote", at: opening)
             }
@@ -52,7 +52,7 @@ struct JSONFault {
             return isAttached
                 ? error("a value that isn't JSON; write text in double quotes")
                 : error("a comma is missing here", at: afterPrevious)
-        case (_, .end), (_, .text): return error("text after the end of the document; remove it")
+        case (_, .endOfDocument), (_, .restOfString): return error("text after the end of the document; remove it")
         }
     }
 

@@ -8,84 +8,84 @@ struct JSONParser {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    mutating func document() throws(JSONValue.ParseError) -> JSONValue {
+    mutating func parseDocument() throws(JSONValue.ParseError) -> JSONValue {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw JSONFault.encodingError(of: bytes) }
         skipSpace()
         guard index < bytes.count else { throw error("the text is empty; write a JSON document") }
-        let value = try value(depth: 0, .document)
+        let value = try parseValue(depth: 0, .document)
         skipSpace()
-        guard index == bytes.count else { throw unexpected(.end) }
+        guard index == bytes.count else { throw error(expecting: .endOfDocument) }
         return value
     }
 
-    private mutating func value(
+    private mutating func parseValue(
         depth: Int, _ expected: JSONFault.ExpectedToken = .value
     ) throws(JSONValue.ParseError) -> JSONValue {
-        guard let first = peek else { throw unexpected(expected) }
+        guard let first = peek else { throw error(expecting: expected) }
         switch first {
-        case UInt8(ascii: "{"): return try object(depth: depth + 1)
-        case UInt8(ascii: "["): return try array(depth: depth + 1)
-        case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+        case UInt8(ascii: "{"): return try parseObject(depth: depth + 1)
+        case UInt8(ascii: "["): return try parseArray(depth: depth + 1)
+        case UInt8(ascii: "\""): return .string(try parseString())
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try parseNumber()
         default:
-            if take("true") { return .bool(true) }
-            if take("false") { return .bool(false) }
-            if take("null") { return .null }
-            throw unexpected(expected)
+            if consume("true") { return .bool(true) }
+            if consume("false") { return .bool(false) }
+            if consume("null") { return .null }
+            throw error(expecting: expected)
         }
     }
 
-    private mutating func object(depth: Int) throws(JSONValue.ParseError) -> JSONValue {
-        try enter(depth)
+    private mutating func parseObject(depth: Int) throws(JSONValue.ParseError) -> JSONValue {
+        try skipOpeningBracket(atDepth: depth)
         var members: [String: JSONValue] = [:]
         skipSpace()
-        if take("}") { return .object(members) }
+        if consume("}") { return .object(members) }
         repeat {
             skipSpace()
             let start = index
-            guard peek == UInt8(ascii: "\"") else { throw unexpected(.key) }
-            let key = try string()
+            guard peek == UInt8(ascii: "\"") else { throw error(expecting: .key) }
+            let key = try parseString()
             guard members[key] == nil else {
                 throw error("the key \"\(key.prefix(60))\" is in this object twice; remove one of them", at: start)
             }
             skipSpace()
-            guard take(":") else { throw unexpected(.colon) }
+            guard consume(":") else { throw error(expecting: .colon) }
             skipSpace()
-            members[key] = try value(depth: depth)
+            members[key] = try parseValue(depth: depth)
             skipSpace()
-        } while take(",")
-        guard take("}") else { throw unexpected(.separator) }
+        } while consume(",")
+        guard consume("}") else { throw error(expecting: .separator) }
         return .object(members)
     }
 
-    private mutating func array(depth: Int) throws(JSONValue.ParseError) -> JSONValue {
-        try enter(depth)
+    private mutating func parseArray(depth: Int) throws(JSONValue.ParseError) -> JSONValue {
+        try skipOpeningBracket(atDepth: depth)
         var elements: [JSONValue] = []
         skipSpace()
-        if take("]") { return .array(elements) }
+        if consume("]") { return .array(elements) }
         repeat {
             skipSpace()
-            elements.append(try value(depth: depth))
+            elements.append(try parseValue(depth: depth))
             skipSpace()
-        } while take(",")
-        guard take("]") else { throw unexpected(.separator) }
+        } while consume(",")
+        guard consume("]") else { throw error(expecting: .separator) }
         return .array(elements)
     }
 
     /// Skips an opening bracket. Throws an error if the nesting is too deep.
-    private mutating func enter(_ depth: Int) throws(JSONValue.ParseError) {
+    private mutating func skipOpeningBracket(atDepth depth: Int) throws(JSONValue.ParseError) {
         guard depth <= Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth) levels") }
         index += 1
     }
 
-    private mutating func number() throws(JSONValue.ParseError) -> JSONValue {
+    private mutating func parseNumber() throws(JSONValue.ParseError) -> JSONValue {
         let start = index
-        _ = take("-")
-        if !take("0") { try digits() }
-        if take(".") { try digits() }
-        if take("e") || take("E") {
-            if !take("+") { _ = take("-") }
-            try digits()
+        _ = consume("-")
+        if !consume("0") { try skipDigits() }
+        if consume(".") { try skipDigits() }
+        if consume("e") || consume("E") {
+            if !consume("+") { _ = consume("-") }
+            try skipDigits()
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if let integer = Int64(text) { return .integer(integer) }
@@ -97,13 +97,13 @@ struct JSONParser {
         return .number(number)
     }
 
-    private mutating func digits() throws(JSONValue.ParseError) {
+    private mutating func skipDigits() throws(JSONValue.ParseError) {
         let start = index
         while let byte = peek, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { index += 1 }
-        guard index > start else { throw unexpected(.digit) }
+        guard index > start else { throw error(expecting: .digit) }
     }
 
-    private mutating func string() throws(JSONValue.ParseError) -> String {
+    private mutating func parseString() throws(JSONValue.ParseError) -> String {
         let opening = index
         index += 1
         var text = ""
@@ -116,21 +116,21 @@ struct JSONParser {
                 return text
             case UInt8(ascii: "\\"):
                 text += String(decoding: bytes[plain..<index], as: UTF8.self)
-                text.unicodeScalars.append(try escape(inStringFrom: opening))
+                text.unicodeScalars.append(try parseEscape(inStringFrom: opening))
                 plain = index
-            case ..<0x20: throw unexpected(.text(opening: opening))
+            case ..<0x20: throw error(expecting: .restOfString(opening: opening))
             default: index += 1
             }
         }
-        throw unexpected(.text(opening: opening))
+        throw error(expecting: .restOfString(opening: opening))
     }
 
     /// Reads an escape sequence in the string that begins at `opening`. If two sequences form a surrogate pair, reads
     /// both.
-    private mutating func escape(inStringFrom opening: Int) throws(JSONValue.ParseError) -> Unicode.Scalar {
+    private mutating func parseEscape(inStringFrom opening: Int) throws(JSONValue.ParseError) -> Unicode.Scalar {
         let start = index
         index += 1
-        guard let kind = peek else { throw unexpected(.text(opening: opening)) }
+        guard let kind = peek else { throw error(expecting: .restOfString(opening: opening)) }
         index += 1
         switch kind {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(kind)
@@ -140,9 +140,9 @@ struct JSONParser {
         case UInt8(ascii: "r"): return "\r"
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"):
-            var code = try hexadecimal(from: start)
-            if (0xD800..<0xDC00).contains(code), take("\\u") {
-                let low = try hexadecimal(from: start)
+            var code = try parseHexadecimal(from: start)
+            if (0xD800..<0xDC00).contains(code), consume("\\u") {
+                let low = try parseHexadecimal(from: start)
                 if (0xDC00..<0xE000).contains(low) { code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) }
             }
             if let scalar = Unicode.Scalar(code) { return scalar }
@@ -151,7 +151,7 @@ struct JSONParser {
         }
     }
 
-    private mutating func hexadecimal(from start: Int) throws(JSONValue.ParseError) -> UInt32 {
+    private mutating func parseHexadecimal(from start: Int) throws(JSONValue.ParseError) -> UInt32 {
         var code: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
@@ -165,7 +165,7 @@ struct JSONParser {
 
     private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    private mutating func take(_ word: String) -> Bool {
+    private mutating func consume(_ word: String) -> Bool {
         let word = word.utf8
         guard bytes[index...].starts(with: word) else { return false }
         index += word.count
@@ -180,7 +180,7 @@ struct JSONParser {
         JSONValue.ParseError(problem, at: offset ?? index, in: bytes)
     }
 
-    private func unexpected(_ expected: JSONFault.ExpectedToken) -> JSONValue.ParseError {
+    private func error(expecting expected: JSONFault.ExpectedToken) -> JSONValue.ParseError {
         JSONFault(bytes: bytes, offset: index, expected: expected).error
     }
 }

@@ -15,7 +15,7 @@ package enum JSONValue: Sendable, Hashable {
     /// nested at most 64 levels deep.
     package init(parsing bytes: [UInt8]) throws(ParseError) {
         var parser = JSONParser(bytes)
-        self = try parser.document()
+        self = try parser.parseDocument()
     }
 
     /// The reason why text isn't an acceptable JSON document.

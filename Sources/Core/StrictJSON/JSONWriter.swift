@@ -3,12 +3,12 @@ extension JSONValue {
     package var text: String { String(decoding: utf8, as: UTF8.self) }
 
     /// The UTF-8 bytes of `text`.
-    package var utf8: [UInt8] { written(isPretty: false) }
+    package var utf8: [UInt8] { serialized(isPretty: false) }
 
     /// The value as JSON with one member or element per line, for people to read.
-    package var prettyText: String { String(decoding: written(isPretty: true), as: UTF8.self) }
+    package var prettyText: String { String(decoding: serialized(isPretty: true), as: UTF8.self) }
 
-    private func written(isPretty: Bool) -> [UInt8] {
+    private func serialized(isPretty: Bool) -> [UInt8] {
         var writer = JSONWriter(isPretty: isPretty)
         writer.write(self)
         return writer.bytes
@@ -33,9 +33,9 @@ private struct JSONWriter {
             append(digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits)
         case .number: append("null")
         case .string(let value): write(value)
-        case .array(let elements): list(elements, "[", "]") { $0.write($1) }
+        case .array(let elements): writeList(elements, opening: "[", closing: "]") { $0.write($1) }
         case .object(let members):
-            list(members.sorted { $0.key < $1.key }, "{", "}") { writer, member in
+            writeList(members.sorted { $0.key < $1.key }, opening: "{", closing: "}") { writer, member in
                 writer.write(member.key)
                 writer.append(writer.isPretty ? " : " : ":")
                 writer.write(member.value)
@@ -43,8 +43,8 @@ private struct JSONWriter {
         }
     }
 
-    private mutating func list<Element>(
-        _ elements: [Element], _ opening: String, _ closing: String, _ write: (inout JSONWriter, Element) -> Void
+    private mutating func writeList<Element>(
+        _ elements: [Element], opening: String, closing: String, _ write: (inout JSONWriter, Element) -> Void
     ) {
         append(opening)
         depth += 1

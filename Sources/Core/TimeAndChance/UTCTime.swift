@@ -95,7 +95,7 @@ extension UTCTime {
 
     /// Appends `description` to a buffer.
     package func append(to bytes: inout [UInt8]) {
-        func append(_ value: Int, _ width: Int, _ end: Unicode.Scalar) {
+        func append(_ value: Int, width: Int, followedBy end: Unicode.Scalar) {
             var divisor = width == 4 ? 1000 : width == 3 ? 100 : 10
             while divisor > 0 {
                 bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
@@ -105,13 +105,13 @@ extension UTCTime {
         }
         let (year, month, day) = civilDate
         let time = millisecondOfDay
-        append(Int(year.magnitude), 4, "-")
-        append(month, 2, "-")
-        append(day, 2, "T")
-        append(time / 3_600_000, 2, ":")
-        append(time / 60_000 % 60, 2, ":")
-        append(time / 1000 % 60, 2, ".")
-        append(time % 1000, 3, "Z")
+        append(Int(year.magnitude), width: 4, followedBy: "-")
+        append(month, width: 2, followedBy: "-")
+        append(day, width: 2, followedBy: "T")
+        append(time / 3_600_000, width: 2, followedBy: ":")
+        append(time / 60_000 % 60, width: 2, followedBy: ":")
+        append(time / 1000 % 60, width: 2, followedBy: ".")
+        append(time % 1000, width: 3, followedBy: "Z")
     }
 
     /// Parses a time in RFC 3339 format. Digits after the milliseconds are dropped.
@@ -135,33 +135,37 @@ package struct RFC3339Time: Sendable, Hashable {
     /// than nine digits in the fraction.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
-        func take(_ character: Unicode.Scalar) -> Bool {
+        func consume(_ character: Unicode.Scalar) -> Bool {
             guard rest.first == UInt8(ascii: character) else { return false }
             rest.removeFirst()
             return true
         }
-        func digits(_ count: ClosedRange<Int>) -> (value: Int, count: Int)? {
+        func parseDigits(count: ClosedRange<Int>) -> (value: Int, count: Int)? {
             let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             guard count.contains(digits.count) else { return nil }
             rest.removeFirst(digits.count)
             return (digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }, digits.count)
         }
-        func number(_ range: ClosedRange<Int>, digits width: Int = 2) -> Int? {
-            digits(width...width).flatMap { range.contains($0.value) ? $0.value : nil }
+        func parseNumber(in range: ClosedRange<Int>, digits width: Int = 2) -> Int? {
+            parseDigits(count: width...width).flatMap { range.contains($0.value) ? $0.value : nil }
         }
-        guard let year = number(1...9999, digits: 4), take("-"), let month = number(1...12), take("-"),
-            let day = number(1...31), UTCTime.hasDay(day, ofMonth: month, in: year), take("T"),
-            let hour = number(0...23), take(":"), let minute = number(0...59), take(":"), let second = number(0...60)
+        guard let year = parseNumber(in: 1...9999, digits: 4), consume("-"),
+            let month = parseNumber(in: 1...12), consume("-"),
+            let day = parseNumber(in: 1...31), UTCTime.hasDay(day, ofMonth: month, in: year), consume("T"),
+            let hour = parseNumber(in: 0...23), consume(":"), let minute = parseNumber(in: 0...59), consume(":"),
+            let second = parseNumber(in: 0...60)
         else { return nil }
         var fraction = 0
-        if take(".") {
-            guard let (value, count) = digits(1...9) else { return nil }
+        if consume(".") {
+            guard let (value, count) = parseDigits(count: 1...9) else { return nil }
             fraction = (count..<9).reduce(value) { nanoseconds, _ in nanoseconds * 10 }
         }
         var offset = 0
-        if !take("Z") {
+        if !consume("Z") {
             let isWest = rest.first == UInt8(ascii: "-")
-            guard take("+") || take("-"), let hours = number(0...23), take(":"), let minutes = number(0...59) else {
+            guard consume("+") || consume("-"), let hours = parseNumber(in: 0...23), consume(":"),
+                let minutes = parseNumber(in: 0...59)
+            else {
                 return nil
             }
             offset = (hours * 60 + minutes) * (isWest ? -60 : 60)
@@ -183,9 +187,9 @@ extension UTCTime {
         let (year, month, day) = civilDate
         let second = millisecondOfDay / 1000
         let weekday = Self.weekdays[Int((daysSince1970 % 7 + 11) % 7)]  // 1970 began on a Thursday
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(weekday), \(two(day)) \(Self.months[month - 1]) \(year) "
-            + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
+        func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(weekday), \(twoDigits(day)) \(Self.months[month - 1]) \(year) "
+            + "\(twoDigits(second / 3600)):\(twoDigits(second / 60 % 60)):\(twoDigits(second % 60)) GMT"
     }
 
     /// Parses a time in the format of `httpDate` or in one of the two obsolete formats; `nil` for any other text.

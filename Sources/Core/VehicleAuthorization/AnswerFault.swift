@@ -17,25 +17,25 @@ package enum AnswerFault: Error, Sendable, Hashable {
         /// A key or a certificate in PEM format.
         case pem
         /// JSON that was encoded as a string.
-        case writtenJSON
+        case jsonInString
         /// A token with white space or line breaks inside it.
-        case broken
+        case brokenByWhiteSpace
         /// A token within other text, such as `token=…`.
-        case surrounded
+        case insideOtherText
         /// A token with five parts (JWE, RFC 7516).
         case encrypted
         /// A token in plain base64 instead of base64url.
         case plainBase64
         /// A token that is encoded in base64 again, as Kubernetes stores its secrets.
-        case encoded
+        case encodedTwice
     }
 
     /// The kind of contents in a JSON object that has no token under the expected key.
     package enum Members: Sendable, Hashable {
         /// The format of one of Google's samples, by its name in the setting `tokenShape`.
-        case shape(String)
+        case tokenShape(String)
         /// A token is under this key instead.
-        case tokenUnder(ReportedText)
+        case tokenUnderOtherKey(ReportedText)
         case consumerToken
         case driverToken
         case serviceAccountKey
@@ -49,7 +49,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
 
     case nothing(isNull: Bool)
     /// A command printed nothing to standard output and these lines to standard error.
-    case nothingPrinted(said: [ReportedText])
+    case nothingPrinted(errorLines: [ReportedText])
     /// The answer is HTML or XML.
     case page
     case gzip
@@ -71,7 +71,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
     /// This fault without the details that may change from answer to answer, used to log a fault once.
     var topic: Self {
         switch self {
-        case .nothingPrinted: .nothingPrinted(said: [])
+        case .nothingPrinted: .nothingPrinted(errorLines: [])
         case .invalidJSON(let mistake, _, _, _, let type):
             .invalidJSON(mistake, line: 0, column: 0, bytes: 0, mediaType: type)
         case .otherText(_, let type, let hasLines): .otherText(bytes: 0, mediaType: type, hasLines: hasLines)

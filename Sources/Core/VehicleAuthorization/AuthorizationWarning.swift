@@ -9,18 +9,18 @@ public enum AuthorizationWarning: Sendable, Hashable {
     /// Neither the token nor its issuer specifies the token's lifetime.
     case unknownLifetime(AuthorizationContext, assumed: Duration)
     /// The issuer has returned a token again that Fleet Engine had rejected.
-    case rejectedTokenAgain(AuthorizationContext)
+    case rejectedTokenReissued(AuthorizationContext)
     /// The issuer has returned an earlier token again, with less lifetime left than required.
-    case oldTokenAgain(AuthorizationContext, minimumLife: Duration)
+    case oldTokenReissued(AuthorizationContext, minimumLife: Duration)
     /// The token, or the issuer's answer, is inconsistent. The token is used anyway.
     case questionableToken(TokenWarning)
     /// A provider violates the contract of `GMTDAuthorization` or `GMTCAuthorization`. The text names the rule and says
     /// what to change.
     case brokenContract(String)
     /// A token command has left processes running, and isn't started again before they have ended. `count` is the
-    /// number of processes that are being killed. `unendable` is the id of a process that can't be killed, because it
+    /// number of processes that are being killed. `unkillable` is the id of a process that can't be killed, because it
     /// belongs to another user; `nil` if there is none.
-    case processesLeft(command: String, count: Int, unendable: Int?)
+    case processesLeftRunning(command: String, count: Int, unkillable: Int?)
     /// `/proc` doesn't show the processes that a token command leaves running.
     case processesHidden(command: String)
 
@@ -32,7 +32,8 @@ public enum AuthorizationWarning: Sendable, Hashable {
         case .longLivedTokens(let context, _, let maximumLife):
             .longLivedTokens(context, lifetime: .zero, maximumLife: maximumLife)
         case .questionableToken(let warning): .questionableToken(warning.topic)
-        case .unknownLifetime, .rejectedTokenAgain, .oldTokenAgain, .brokenContract, .processesLeft, .processesHidden:
+        case .unknownLifetime, .rejectedTokenReissued, .oldTokenReissued, .brokenContract, .processesLeftRunning,
+            .processesHidden:
             self
         }
     }
@@ -58,7 +59,7 @@ public struct TokenWarning: Sendable, Hashable {
     /// This warning without the numbers that change from token to token.
     fileprivate var topic: Self {
         switch fact {
-        case .claims(.noTime(let claim, _), let context): .claims(.noTime(claim: claim, 0), context)
+        case .claims(.notATime(let claim, _), let context): .claims(.notATime(claim: claim, 0), context)
         case .claims(.milliseconds(let claim, _), let context): .claims(.milliseconds(claim: claim, 0), context)
         case .claims: self
         case .expiry(let warning, let origin): .expiry(warning.topic, origin)

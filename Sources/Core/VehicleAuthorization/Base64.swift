@@ -6,14 +6,14 @@ package enum Base64 {
 
     /// Encodes `bytes` with padding (section 4), as HTTP Basic requires.
     package static func encoded(_ bytes: some Collection<UInt8>) -> String {
-        let text = encoded(bytes, standard)
+        let text = encoded(bytes, alphabet: standard)
         return text + String(repeating: "=", count: -text.utf8.count & 3)
     }
 
     /// Encodes `bytes` with the alphabet for URLs and without padding (section 5), as in JSON Web Tokens.
-    package static func urlEncoded(_ bytes: some Collection<UInt8>) -> String { encoded(bytes, forURLs) }
+    package static func urlEncoded(_ bytes: some Collection<UInt8>) -> String { encoded(bytes, alphabet: forURLs) }
 
-    private static func encoded(_ bytes: some Collection<UInt8>, _ alphabet: [UInt8]) -> String {
+    private static func encoded(_ bytes: some Collection<UInt8>, alphabet: [UInt8]) -> String {
         var text: [UInt8] = []
         var bits = 0
         var count = 0

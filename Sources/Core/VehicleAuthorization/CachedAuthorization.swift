@@ -58,7 +58,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         self.timeout = timeout
         self.jitter = jitter
         self.report = report
-        elapsed = Self.stopwatch(clock)
+        elapsed = Self.stopwatch(on: clock)
         sleep = { try? await clock.sleep(for: $0) }  // fails only if cancelled
         cache = TokenCache(policy: policy)
     }
@@ -69,7 +69,7 @@ public actor CachedAuthorization: VehicleAuthorization {
     /// Returns a token for the context's vehicle or trip: a cached token, or the outcome of a fetch that is in progress
     /// or started by this call.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
-        switch cache.request(context, now: elapsed()) {
+        switch cache.requestToken(for: context, now: elapsed()) {
         case .use(let token): return token
         case .useAndRefresh(let token):
             startFetch(for: context)
@@ -78,7 +78,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         case .fetch: startFetch(for: context)
         case .wait: break
         }
-        return try await outcome(of: context).get()
+        return try await fetchOutcome(for: context).get()
     }
 
     /// Drops `token`, unless a newer token has replaced it. The next caller gets a different token.
@@ -103,7 +103,7 @@ public actor CachedAuthorization: VehicleAuthorization {
     }
 
     /// Waits for the fetch in progress, until this caller's task is cancelled or the timeout is reached.
-    private func outcome(of context: AuthorizationContext) async -> Outcome {
+    private func fetchOutcome(for context: AuthorizationContext) async -> Outcome {
         let id = nextWaiter
         nextWaiter += 1
         let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self, bufferingPolicy: .bufferingNewest(1))
@@ -143,49 +143,49 @@ public actor CachedAuthorization: VehicleAuthorization {
             let begun = elapsed()
             let outcome: Outcome
             do throws(AuthorizationError) {
-                report(.asked(context))
-                defer { report(.answered(context)) }
+                report(.providerAsked(context))
+                defer { report(.providerAnswered(context)) }
                 let token = try await provider.token(for: context)
                 outcome = .success(try claims?.checked(token, for: context) ?? token)
             } catch {
                 outcome = .failure(error)
             }
-            finish(outcome, for: context, begun: begun)
+            finishFetch(with: outcome, for: context, begun: begun)
         }
         fetches[context] = Fetch(task: task, waiters: waiters)
     }
 
-    private func finish(_ outcome: Outcome, for context: AuthorizationContext, begun: Duration) {
+    private func finishFetch(with outcome: Outcome, for context: AuthorizationContext, begun: Duration) {
         guard let fetch = fetches.removeValue(forKey: context) else { return }
         var isVoid = fetch.isOutdated
         if fetch.isAbandoned, case .failure = outcome { isVoid = true }
         if isVoid {
-            cache.didAbandonFetch(context)
-            restart(with: fetch.waiters, for: context)
+            cache.recordAbandonedFetch(for: context)
+            restartFetch(with: fetch.waiters, for: context)
             return
         }
         let now = elapsed()
-        let (answer, warnings) = cache.didFetch(
+        let (answer, warnings) = cache.recordOutcome(
             outcome.mapError(\.forWaitingCaller), for: context, begun: begun, now: now, jitter: jitter())
-        resume(fetch.waiters, answer)
+        resume(fetch.waiters, with: answer)
         for warning in warnings { report(.warning(warning)) }
         report(.renewal(cache.renewal(of: context, now: now), context))
     }
 
     /// Starts a new fetch for callers that have joined an abandoned fetch, or whose fetch is outdated.
-    private func restart(with waiters: Waiters, for context: AuthorizationContext) {
+    private func restartFetch(with waiters: Waiters, for context: AuthorizationContext) {
         guard !waiters.isEmpty else { return }
-        switch cache.request(context, now: elapsed()) {
-        case .use(let token): resume(waiters, .success(token))
+        switch cache.requestToken(for: context, now: elapsed()) {
+        case .use(let token): resume(waiters, with: .success(token))
         case .useAndRefresh(let token):
             startFetch(for: context)
-            resume(waiters, .success(token))
-        case .fail(let error): resume(waiters, .failure(error))
+            resume(waiters, with: .success(token))
+        case .fail(let error): resume(waiters, with: .failure(error))
         case .fetch, .wait: startFetch(for: context, waiters: waiters)
         }
     }
 
-    private func resume(_ waiters: Waiters, _ outcome: Outcome) {
+    private func resume(_ waiters: Waiters, with outcome: Outcome) {
         for waiter in waiters.values {
             waiter.yield(outcome)
             waiter.finish()
@@ -193,7 +193,7 @@ public actor CachedAuthorization: VehicleAuthorization {
     }
 
     /// Returns a function that measures the time since this call on `clock`.
-    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
+    private static func stopwatch<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
         let start = clock.now
         return { start.duration(to: clock.now) }
     }
@@ -203,6 +203,6 @@ extension AuthorizationError {
     /// The error for a waiting caller. A cancellation that the provider reports is a failure like any other, because
     /// the caller itself wasn't cancelled.
     fileprivate var forWaitingCaller: Self {
-        code == .cancelled ? Self(.providerFailed(.gaveUp), retryAfter: retryAfter) : self
+        code == .cancelled ? Self(.providerFailed(.cancellationReported), retryAfter: retryAfter) : self
     }
 }

@@ -51,20 +51,20 @@ public struct ClaimRules: Sendable, Hashable {
         let issuer = token.claims["iss"]?.stringValue
         let subject = token.claims["sub"]?.stringValue
         if issuer == nil {
-            warnings.append(.noAccount(claim: "iss"))
+            warnings.append(.missingAccount(claim: "iss"))
         } else if subject == nil {
-            warnings.append(.noAccount(claim: "sub"))
+            warnings.append(.missingAccount(claim: "sub"))
         } else if issuer != subject {
-            warnings.append(.twoAccounts)
+            warnings.append(.differentAccounts)
         }
         if token.audience.contains(where: { "\($0)/" == audience }), !token.audience.contains(audience) {
-            warnings.append(.noSlash(expected: audience))
+            warnings.append(.missingSlash(expected: audience))
         }
         if let warning = Self.warning(aboutAuthorizationOf: token, claim: claimName(for: context)) {
             warnings.append(warning)
         }
-        return warnings + Self.warnings(aboutTime: "iat", token.issuedAt, token)
-            + Self.warnings(aboutTime: "exp", token.expiry, token)
+        return warnings + Self.warnings(aboutTime: token.issuedAt, claim: "iat", in: token)
+            + Self.warnings(aboutTime: token.expiry, claim: "exp", in: token)
     }
 
     private static func warning(aboutAuthorizationOf token: JSONWebToken, claim: String) -> ClaimWarning? {
@@ -75,13 +75,13 @@ public struct ClaimRules: Sendable, Hashable {
         return token.claims[claim] == nil ? .noAuthorization(claim: claim) : .outsideAuthorization(claim: claim)
     }
 
-    private static func warnings(aboutTime claim: String, _ time: Double?, _ token: JSONWebToken) -> [ClaimWarning] {
+    private static func warnings(aboutTime time: Double?, claim: String, in token: JSONWebToken) -> [ClaimWarning] {
         guard let time else {
             let isMissing = token.claims[claim]?.isNull ?? true
-            return [isMissing ? .missing(claim: claim) : .noNumber(claim: claim)]
+            return [isMissing ? .missing(claim: claim) : .notANumber(claim: claim)]
         }
         let isInMilliseconds = JSONWebToken.isInMilliseconds(time)
-        guard isInMilliseconds || JSONWebToken.isPlausible(time) else { return [.noTime(claim: claim, time)] }
+        guard isInMilliseconds || JSONWebToken.isPlausible(time) else { return [.notATime(claim: claim, time)] }
         var warnings: [ClaimWarning] = []
         if isInMilliseconds { warnings.append(.milliseconds(claim: claim, Int(clamping: time))) }
         if token.claims[claim]?.stringValue != nil { warnings.append(.quoted(claim: claim)) }
@@ -104,35 +104,36 @@ public struct ClaimRules: Sendable, Hashable {
     /// Returns all reasons not to send the token.
     package func problems(of token: JSONWebToken, for context: AuthorizationContext) -> [ClaimFault] {
         [
-            Self.problemOfSignature(token), problemOfAudience(token), Self.problemOfBeginning(token),
-            problemOfSubject(token, context),
+            Self.problemOfSignature(token), problemOfAudience(token), Self.problemOfStartTime(token),
+            problemOfSubject(token, for: context),
         ].compactMap { $0 }
     }
 
     private static func problemOfSignature(_ token: JSONWebToken) -> ClaimFault? {
         let algorithm = token.header["alg"]?.stringValue
-        return algorithm == "RS256" ? nil : .algorithm(algorithm.map { ReportedText($0, limit: 20) })
+        return algorithm == "RS256" ? nil : .wrongAlgorithm(algorithm.map { ReportedText($0, limit: 20) })
     }
 
     private func problemOfAudience(_ token: JSONWebToken) -> ClaimFault? {
         if token.audience.isEmpty { return .noAudience(expected: audience) }
-        guard !token.audience.contains(where: { Self.trimmed($0) == Self.trimmed(audience) }) else { return nil }
+        guard !token.audience.contains(where: { Self.withoutTrailingSlash($0) == Self.withoutTrailingSlash(audience) })
+        else { return nil }
         if token.authorization == nil, let issuer = Self.identityIssuer(of: token) {
             return .identityToken(issuer: issuer, expected: audience)
         }
-        return .audience(Self.texts(of: token.audience), expected: audience)
+        return .otherAudience(Self.reportedTexts(of: token.audience), expected: audience)
     }
 
     /// Returns the fault of a token whose `nbf` is too late. `nbf` is compared with the token's own `iat`, because both
     /// are from the issuer's clock. This machine's clock may be wrong.
-    private static func problemOfBeginning(_ token: JSONWebToken) -> ClaimFault? {
+    private static func problemOfStartTime(_ token: JSONWebToken) -> ClaimFault? {
         guard let notBefore = token.notBefore, let issuedAt = token.timeOfIssue else { return nil }
         let wait = notBefore - issuedAt
         guard wait.isFinite, wait > skew else { return nil }
         return .notYetValid(seconds: Int(clamping: wait))
     }
 
-    private func problemOfSubject(_ token: JSONWebToken, _ context: AuthorizationContext) -> ClaimFault? {
+    private func problemOfSubject(_ token: JSONWebToken, for context: AuthorizationContext) -> ClaimFault? {
         guard let claims = token.authorization else { return nil }
         return switch context.subject {
         case .vehicle(let id, let taskID): problem(of: claims, in: token, forVehicle: id, taskID: taskID)
@@ -142,7 +143,7 @@ public struct ClaimRules: Sendable, Hashable {
     }
 
     /// Returns the fault of a claim that isn't a string, such as a list of vehicles.
-    private static func problemOfKind(_ claim: String, in token: JSONWebToken) -> ClaimFault? {
+    private static func typeProblem(of claim: String, in token: JSONWebToken) -> ClaimFault? {
         // Many serializers write null for a missing value, so null isn't a fault here.
         guard let value = token.claims["authorization"]?.objectValue?[claim], value.stringValue == nil, !value.isNull
         else { return nil }
@@ -158,10 +159,10 @@ public struct ClaimRules: Sendable, Hashable {
         let accepted = named.filter { vehicleClaim == nil || vehicleClaim == $0.claim }
         let vehicles = accepted.compactMap(\.id)
         guard !vehicles.isEmpty else {
-            if let problem = accepted.lazy.compactMap({ Self.problemOfKind($0.claim.rawValue, in: token) }).first {
+            if let problem = accepted.lazy.compactMap({ Self.typeProblem(of: $0.claim.rawValue, in: token) }).first {
                 return problem
             }
-            if let other = named.first(where: { $0.id != nil }) { return .otherService(has: other.claim) }
+            if let other = named.first(where: { $0.id != nil }) { return .otherService(claim: other.claim) }
             let claim = claimName(for: AuthorizationContext(vehicleID: vehicleID))
             if let misspelled = claims.misspelledVehicleClaim {
                 return .misspelled(ReportedText(misspelled, limit: 40), claim: claim)
@@ -169,14 +170,14 @@ public struct ClaimRules: Sendable, Hashable {
             return .noSubject(claim: claim)
         }
         guard vehicles.contains(where: { $0 == "*" || $0 == vehicleID }) else {
-            if vehicles.contains(where: { $0.hasSuffix("/\(vehicleID)") }) { return .wholePath }
+            if vehicles.contains(where: { $0.hasSuffix("/\(vehicleID)") }) { return .fullResourceName }
             if let other = vehicles.first(where: { $0.lowercased() == vehicleID.lowercased() }) {
-                return .otherCase(ReportedText(other, limit: 100))
+                return .otherLetterCase(ReportedText(other, limit: 100))
             }
-            return .otherSubject(Self.texts(of: vehicles))
+            return .otherSubject(Self.reportedTexts(of: vehicles))
         }
         if let taskID, let claimed = claims.taskIDs, !claimed.contains("*"), !claimed.contains(taskID) {
-            return .otherTask(Self.texts(of: claimed))
+            return .otherTask(Self.reportedTexts(of: claimed))
         }
         return nil
     }
@@ -184,8 +185,8 @@ public struct ClaimRules: Sendable, Hashable {
     private static func problem(
         of claimed: String?, in token: JSONWebToken, for id: String, claim: String
     ) -> ClaimFault? {
-        guard let claimed else { return problemOfKind(claim, in: token) ?? .noSubject(claim: claim) }
-        return claimed == "*" || claimed == id ? nil : .otherSubject(texts(of: [claimed]))
+        guard let claimed else { return typeProblem(of: claim, in: token) ?? .noSubject(claim: claim) }
+        return claimed == "*" || claimed == id ? nil : .otherSubject(reportedTexts(of: [claimed]))
     }
 
     /// Returns the issuer of an identity token, which is never valid for Fleet Engine: an https URL (OpenID Connect
@@ -200,11 +201,11 @@ public struct ClaimRules: Sendable, Hashable {
 
     /// Returns the first four of `claims` in a form that may be shown. None is shortened if it is an id, because Fleet
     /// Engine's ids have at most 64 characters.
-    private static func texts(of claims: [String]) -> [ReportedText] {
+    private static func reportedTexts(of claims: [String]) -> [ReportedText] {
         claims.prefix(4).map { ReportedText($0, limit: 100) }
     }
 
-    private static func trimmed(_ audience: String) -> Substring {
+    private static func withoutTrailingSlash(_ audience: String) -> Substring {
         audience.hasSuffix("/") ? audience.dropLast() : Substring(audience)
     }
 }
@@ -217,9 +218,9 @@ extension Int {
 /// A fault in a token's header or claims. The token isn't sent.
 package enum ClaimFault: Sendable, Hashable {
     /// The signature algorithm isn't RS256; `nil` if the header contains none.
-    case algorithm(ReportedText?)
+    case wrongAlgorithm(ReportedText?)
     case noAudience(expected: String)
-    case audience([ReportedText], expected: String)
+    case otherAudience([ReportedText], expected: String)
     /// The token is an OpenID Connect identity token, which Fleet Engine doesn't accept.
     case identityToken(issuer: ReportedText, expected: String)
     /// The token's `nbf` is this long after its `iat`.
@@ -227,15 +228,15 @@ package enum ClaimFault: Sendable, Hashable {
     case notAString(claim: String, kind: String)
     /// The vehicle is named in the claim of the other service: scheduled tasks instead of on-demand trips, or the
     /// reverse.
-    case otherService(has: ClaimRules.VehicleClaim)
+    case otherService(claim: ClaimRules.VehicleClaim)
     /// The claim's name is misspelled.
     case misspelled(ReportedText, claim: String)
     /// The token names no vehicle, trip or shipment.
     case noSubject(claim: String)
     /// The claim contains the vehicle's full resource name instead of its id.
-    case wholePath
+    case fullResourceName
     /// The claim differs from the vehicle's id only in case.
-    case otherCase(ReportedText)
+    case otherLetterCase(ReportedText)
     case otherSubject([ReportedText])
     case otherTask([ReportedText])
 }
@@ -244,11 +245,11 @@ package enum ClaimFault: Sendable, Hashable {
 package enum ClaimWarning: Sendable, Hashable {
     case noKeyID
     /// `iss` or `sub` is missing.
-    case noAccount(claim: String)
+    case missingAccount(claim: String)
     /// `sub` differs from `iss`.
-    case twoAccounts
+    case differentAccounts
     /// `aud` lacks the trailing slash.
-    case noSlash(expected: String)
+    case missingSlash(expected: String)
     case authorizationNotAnObject(kind: String, claim: String)
     /// The claim for the vehicle, trip or shipment is outside the object `authorization`.
     case outsideAuthorization(claim: String)
@@ -256,9 +257,9 @@ package enum ClaimWarning: Sendable, Hashable {
     /// The token is valid for every vehicle.
     case serverToken
     case missing(claim: String)
-    case noNumber(claim: String)
+    case notANumber(claim: String)
     /// The value isn't a time in seconds since 1970.
-    case noTime(claim: String, Double)
+    case notATime(claim: String, Double)
     case milliseconds(claim: String, Int)
     /// The value is a number in quotes.
     case quoted(claim: String)
@@ -267,11 +268,11 @@ package enum ClaimWarning: Sendable, Hashable {
     package var claim: String? {
         switch self {
         case .noKeyID: "kid"
-        case .twoAccounts: "sub"
-        case .noSlash: "aud"
+        case .differentAccounts: "sub"
+        case .missingSlash: "aud"
         case .authorizationNotAnObject, .outsideAuthorization, .noAuthorization: "authorization"
         case .serverToken: nil
-        case .noAccount(let claim), .missing(let claim), .noNumber(let claim), .noTime(let claim, _),
+        case .missingAccount(let claim), .missing(let claim), .notANumber(let claim), .notATime(let claim, _),
             .milliseconds(let claim, _), .quoted(let claim):
             claim
         }

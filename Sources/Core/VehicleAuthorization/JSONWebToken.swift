@@ -4,13 +4,13 @@ package import StrictJSON
 package struct JSONWebToken: Sendable {
     /// The reason why a string isn't a JSON Web Token. It never contains the string.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
-        case notThreeParts(Int)
+        case wrongPartCount(Int)
         case notBase64URL(part: String)
         case notJSONObject(part: String)
 
         package var description: String {
             switch self {
-            case .notThreeParts(let count):
+            case .wrongPartCount(let count):
                 "is not a JSON Web Token: it has \(count) \(count == 1 ? "part" : "parts") instead of three"
             case .notBase64URL(let part): "is not a JSON Web Token: its \(part) is not base64url (cut off?)"
             case .notJSONObject(let part): "is not a JSON Web Token: its \(part) is not a JSON object"
@@ -40,9 +40,9 @@ package struct JSONWebToken: Sendable {
 
     package init(_ text: String) throws(Problem) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3 else { throw .notThreeParts(parts.count) }
-        header = try Self.object(parts[0], "header")
-        claims = try Self.object(parts[1], "payload")
+        guard parts.count == 3 else { throw .wrongPartCount(parts.count) }
+        header = try Self.object(inPart: parts[0], named: "header")
+        claims = try Self.object(inPart: parts[1], named: "payload")
         guard Base64.urlDecoded(parts[2]) != nil else { throw .notBase64URL(part: "signature") }
     }
 
@@ -97,7 +97,7 @@ package struct JSONWebToken: Sendable {
     }
 
     private static func object(
-        _ part: Substring.UTF8View, _ name: String
+        inPart part: Substring.UTF8View, named name: String
     ) throws(Problem) -> [String: JSONValue] {
         guard let bytes = Base64.urlDecoded(part) else { throw .notBase64URL(part: name) }
         guard let members = (try? JSONValue(parsing: bytes))?.objectValue else { throw .notJSONObject(part: name) }

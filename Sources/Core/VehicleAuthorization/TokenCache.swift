@@ -7,7 +7,7 @@ package struct TokenCache: Sendable {
     package typealias Outcome = Result<AuthorizationToken, AuthorizationError>
 
     /// The action that a caller must take.
-    package enum Answer: Sendable, Hashable {
+    package enum Action: Sendable, Hashable {
         case use(AuthorizationToken)
         /// Hand this token out, and fetch the next one in the background.
         case useAndRefresh(AuthorizationToken)
@@ -34,36 +34,36 @@ package struct TokenCache: Sendable {
     package var count: Int { slots.count }
 
     /// Returns the action that a caller must take. After `.fetch` and `.useAndRefresh`, a fetch is in progress until
-    /// `didFetch` or `didAbandonFetch` is called.
-    package mutating func request(_ context: AuthorizationContext, now: Duration) -> Answer {
+    /// `recordOutcome` or `recordAbandonedFetch` is called.
+    package mutating func requestToken(for context: AuthorizationContext, now: Duration) -> Action {
         if let problem = context.problem { return .fail(problem) }
         uses += 1
         makeRoom(for: context)
-        return slots[context, default: TokenSlot()].request(now: now, use: uses)
+        return slots[context, default: TokenSlot()].requestToken(now: now, use: uses)
     }
 
     /// Records the outcome of a fetch that began at `begun`. Returns the answer for its waiters and new warnings for
     /// the operator.
     ///
     /// `jitter` is a random number from 0...1.
-    package mutating func didFetch(
-        _ result: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
+    package mutating func recordOutcome(
+        _ outcome: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
     ) -> (answer: Outcome, warnings: [AuthorizationWarning]) {
         var slot = slots[context] ?? TokenSlot()
         defer { slots[context] = slot }
         do throws(AuthorizationError) {
             let (token, warnings) = try slot.accept(
-                try result.get(), for: context, begun: begun, now: now, policy: policy, jitter: jitter)
-            return (.success(token), warnings.filter { isNew($0, now: now) })
+                try outcome.get(), for: context, begun: begun, now: now, policy: policy, jitter: jitter)
+            return (.success(token), warnings.filter { recordIfDue($0, now: now) })
         } catch {
-            slot.fail(error, now: now, policy: policy, jitter: jitter)
+            slot.recordFailure(error, now: now, policy: policy, jitter: jitter)
             return (.failure(error), [])
         }
     }
 
     /// Records that the outcome of a fetch isn't used, for example because no caller is waiting for it. That is neither
     /// a success nor a failure.
-    package mutating func didAbandonFetch(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
+    package mutating func recordAbandonedFetch(for context: AuthorizationContext) { slots[context]?.isFetching = false }
 
     /// Drops `token`, which Fleet Engine has rejected, unless a newer token has replaced it.
     package mutating func discard(_ token: AuthorizationToken, for context: AuthorizationContext) {
@@ -85,7 +85,7 @@ package struct TokenCache: Sendable {
         slots[context]?.renewal(now: now) ?? .lapsed
     }
 
-    private mutating func isNew(_ warning: AuthorizationWarning, now: Duration) -> Bool {
+    private mutating func recordIfDue(_ warning: AuthorizationWarning, now: Duration) -> Bool {
         let topic = warning.topic
         if lastReported.count >= 1024 { lastReported = lastReported.filter { now - $0.value < Self.reminderInterval } }
         guard lastReported.count < 1024 else { return false }
@@ -150,15 +150,15 @@ public struct CachePolicy: Sendable, Hashable {
     }
 
     /// Returns how long before its expiry a token is no longer used, because clocks differ and an upload takes time.
-    func margin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
+    func expiryMargin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
 }
 
 /// An event of a token cache.
 public enum TokenEvent: Sendable, Hashable {
     /// The provider has been asked for a token.
-    case asked(AuthorizationContext)
+    case providerAsked(AuthorizationContext)
     /// The provider has returned a token or an error.
-    case answered(AuthorizationContext)
+    case providerAnswered(AuthorizationContext)
     /// The state of the renewal, reported after every fetch and when a token is dropped.
     case renewal(TokenRenewal, AuthorizationContext)
     /// A warning about a token, reported at most once in ten minutes.
@@ -208,7 +208,7 @@ struct TokenSlot: Sendable {
     /// The fingerprint of the token that Fleet Engine rejected last, and the time when it was first fetched, if known.
     private var rejected: (fingerprint: Int, fetchedAt: Duration?)?
 
-    mutating func request(now: Duration, use: UInt64) -> TokenCache.Answer {
+    mutating func requestToken(now: Duration, use: UInt64) -> TokenCache.Action {
         lastUse = use
         let mayFetch = !isFetching && now >= (failure?.until ?? now)
         if let held, now < held.usableUntil {
@@ -241,7 +241,8 @@ struct TokenSlot: Sendable {
         }
         let wasRejected = token.fingerprint == rejected?.fingerprint
         let usableUntil =
-            policy.reusesTokens ? end.map { $0 - policy.margin(left: $0 - now) } ?? begun + policy.maximumLife : now
+            policy.reusesTokens
+            ? end.map { $0 - policy.expiryMargin(left: $0 - now) } ?? begun + policy.maximumLife : now
         let reuse =
             [token.reuse, end.map { policy.renewalAge(left: $0 - now) } ?? policy.assumedLifetime]
             .compactMap { $0 }.min() ?? .zero
@@ -253,15 +254,16 @@ struct TokenSlot: Sendable {
         failure = nil
         var warnings = token.warnings.map(AuthorizationWarning.questionableToken)
         warnings += Self.warnings(
-            lifetime: end.map { $0 - begun }, isRepeated: isRepeated, hasWarnings: !warnings.isEmpty, context, policy)
+            lifetime: end.map { $0 - begun }, isRepeated: isRepeated, hasWarnings: !warnings.isEmpty, for: context,
+            policy: policy)
         // An issuer that signs the same claims twice within a second returns the same token, which isn't a fault.
         if wasRejected, rejected?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
-            warnings.append(.rejectedTokenAgain(context))
+            warnings.append(.rejectedTokenReissued(context))
         }
         return (token.withLifetime(end.map { $0 - now }), warnings)
     }
 
-    mutating func fail(_ error: AuthorizationError, now: Duration, policy: CachePolicy, jitter: Double) {
+    mutating func recordFailure(_ error: AuthorizationError, now: Duration, policy: CachePolicy, jitter: Double) {
         isFetching = false
         let count = (failure?.count ?? 0) + 1
         // The shift is bounded so that years of failures can't overflow.
@@ -296,7 +298,7 @@ struct TokenSlot: Sendable {
     }
 
     private static func warnings(
-        lifetime: Duration?, isRepeated: Bool, hasWarnings: Bool, _ context: AuthorizationContext, _ policy: CachePolicy
+        lifetime: Duration?, isRepeated: Bool, hasWarnings: Bool, for context: AuthorizationContext, policy: CachePolicy
     ) -> [AuthorizationWarning] {
         guard let lifetime else {
             return hasWarnings || !policy.reusesTokens
@@ -306,7 +308,7 @@ struct TokenSlot: Sendable {
         if lifetime <= policy.minimumLife {
             return [
                 isRepeated
-                    ? .oldTokenAgain(context, minimumLife: policy.minimumLife)
+                    ? .oldTokenReissued(context, minimumLife: policy.minimumLife)
                     : .shortLivedTokens(context, lifetime: wholeSeconds, minimumLife: policy.minimumLife)
             ]
         }

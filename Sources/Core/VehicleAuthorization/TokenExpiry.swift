@@ -39,19 +39,23 @@ package struct TokenExpiry: Sendable, Hashable {
     ) {
         let clocks = Clocks(token: token, issuerTime: issuerTime, localTime: localTime, present: present)
         let end = token?.expiry.flatMap { JSONWebToken.isPlausible($0) ? $0 : nil }
-        let claimed = end.map(clocks.left)
-        let reading = stated.flatMap { Self.seconds($0, format, clocks, end: end, claimed: claimed?.seconds) }
+        let claimed = end.map(clocks.timeLeft)
+        let reading = stated.flatMap {
+            Self.secondsLeft(accordingTo: $0, format: format, clocks: clocks, end: end, claimed: claimed?.seconds)
+        }
         var reuse = claimed?.isDisputed == true ? Self.earlyRenewal : nil
         var warning: ExpiryWarning?
         if let stated {
-            if let reading, let own = claimed?.seconds {
-                warning = stated.disagreement(between: reading, and: own)
-                if warning != nil, reading < own {
+            if let reading, let tokenSeconds = claimed?.seconds {
+                warning = stated.disagreement(between: reading, and: tokenSeconds)
+                if warning != nil, reading < tokenSeconds {
                     reuse = min(reuse ?? .infinity, reading > 0 ? max(60, reading) : Self.earlyRenewal)
                 }
             } else if reading == nil, stated.isUnreadable || clocks.isCertain || claimed?.seconds != nil {
-                let other = Self.seconds(stated, .automatic, clocks, end: end, claimed: claimed?.seconds)
-                warning = stated.complaint(format, fitsAutomatic: other.map { $0 > 0 } == true, own: claimed?.seconds)
+                let other = Self.secondsLeft(
+                    accordingTo: stated, format: .automatic, clocks: clocks, end: end, claimed: claimed?.seconds)
+                warning = stated.warning(
+                    for: format, fitsAutomatic: other.map { $0 > 0 } == true, secondsToTokenExpiry: claimed?.seconds)
             }
         }
         lifetime = (claimed?.seconds ?? reading).map { .milliseconds(Int64($0 * 1000)) }
@@ -59,7 +63,7 @@ package struct TokenExpiry: Sendable, Hashable {
         statedWarning = warning
         // If there is an expiry but the lifetime is unknown, no clock could judge the expiry. That is worth a warning.
         let isUnjudged = lifetime == nil && warning == nil && (end != nil || stated != nil)
-        clockWarning = claimed?.warning ?? (isUnjudged ? .unjudged : nil)
+        clockWarning = claimed?.warning ?? (isUnjudged ? .noUsableClock : nil)
     }
 
     /// Returns the lifetime of a token that arrived without an expiry next to it.
@@ -70,7 +74,7 @@ package struct TokenExpiry: Sendable, Hashable {
     }
 
     /// The time left until an expiry.
-    private struct Left {
+    private struct TimeLeft {
         /// The seconds left; `nil` if no clock can tell.
         var seconds: Double?
         var warning: ExpiryWarning?
@@ -97,43 +101,45 @@ package struct TokenExpiry: Sendable, Hashable {
         /// Whether a time of the issuer's clock is known.
         var isCertain: Bool { issued != nil || issuers != nil }
 
-        func left(until end: Double) -> Left {
-            if issuers == nil, let present, present >= end { return Left(seconds: end - present) }
-            return issued.map { left(until: end, issued: $0) } ?? leftWithoutIssue(end)
+        func timeLeft(until end: Double) -> TimeLeft {
+            if issuers == nil, let present, present >= end { return TimeLeft(seconds: end - present) }
+            return issued.map { timeLeft(until: end, issued: $0) } ?? timeLeftWithoutIssue(until: end)
         }
 
-        private func left(until end: Double, issued: Double) -> Left {
+        private func timeLeft(until end: Double, issued: Double) -> TimeLeft {
             let isLocalInside = local >= issued && local + 1 < end
             let byLocal = isLocalInside ? end - local : end - issued
-            guard let issuers else { return Left(seconds: byLocal) }
+            guard let issuers else { return TimeLeft(seconds: byLocal) }
             if issuers < issued - skew {
-                return Left(seconds: byLocal, warning: .dateBeforeIssue(.seconds(issued - issuers)))
+                return TimeLeft(seconds: byLocal, warning: .dateBeforeIssue(.seconds(issued - issuers)))
             }
             // The issuer's clock decides, unless it alone says that the token has expired.
-            if issuers < end || local >= end { return Left(seconds: end - max(issuers, issued)) }
-            return Left(seconds: byLocal, warning: lateDate(end), isDisputed: true)
+            if issuers < end || local >= end { return TimeLeft(seconds: end - max(issuers, issued)) }
+            return TimeLeft(seconds: byLocal, warning: lateDateWarning(end: end), isDisputed: true)
         }
 
-        private func leftWithoutIssue(_ end: Double) -> Left {
+        private func timeLeftWithoutIssue(until end: Double) -> TimeLeft {
             // Without a time of issue, this machine's clock is used only if it leaves a plausible lifetime. Fleet
             // Engine's tokens live an hour, and clocks commonly differ by ten minutes.
             let byLocal = end > local && end - local <= 3600 + skew ? min(end - local, 3600) : nil
-            guard let issuers, end - issuers <= JSONWebToken.maximumLife else { return Left(seconds: byLocal) }
-            if issuers < end || local >= end { return Left(seconds: end - issuers) }
-            return Left(seconds: byLocal, warning: lateDate(end), isDisputed: true)
+            guard let issuers, end - issuers <= JSONWebToken.maximumLife else { return TimeLeft(seconds: byLocal) }
+            if issuers < end || local >= end { return TimeLeft(seconds: end - issuers) }
+            return TimeLeft(seconds: byLocal, warning: lateDateWarning(end: end), isDisputed: true)
         }
 
-        private func lateDate(_ end: Double) -> ExpiryWarning { .dateAfterExpiry(seconds: Int((issuers ?? end) - end)) }
+        private func lateDateWarning(end: Double) -> ExpiryWarning {
+            .dateAfterExpiry(seconds: Int((issuers ?? end) - end))
+        }
     }
 
     /// Returns the seconds left according to the expiry next to the token; `nil` if they are implausibly far in the
     /// future or the past.
-    private static func seconds(
-        _ stated: StatedExpiry, _ format: ExpirationFormat, _ clocks: Clocks, end: Double?, claimed: Double?
+    private static func secondsLeft(
+        accordingTo stated: StatedExpiry, format: ExpirationFormat, clocks: Clocks, end: Double?, claimed: Double?
     ) -> Double? {
         func secondsLeft(until time: Double) -> Double? {
             // If the time left until `exp` is known, the other expiry is measured from `exp`, which needs no clock.
-            if let end, let claimed { claimed + (time - end) } else { clocks.left(until: time).seconds }
+            if let end, let claimed { claimed + (time - end) } else { clocks.timeLeft(until: time).seconds }
         }
         let seconds: Double?
         switch stated.meaning {
@@ -183,18 +189,20 @@ package struct StatedExpiry: Sendable, Hashable {
     fileprivate var topic: Self { Self(key: key, text: "", meaning: .unreadable) }
 
     /// Returns a warning if the expiry differs from the token's own `exp` by more than a minute.
-    fileprivate func disagreement(between reading: Double, and own: Double) -> ExpiryWarning? {
-        guard abs(reading - own) > 60, own > 0 else { return nil }
-        return .stated(self, seconds: Int(reading), own: Int(own))
+    fileprivate func disagreement(between reading: Double, and tokenSeconds: Double) -> ExpiryWarning? {
+        guard abs(reading - tokenSeconds) > 60, tokenSeconds > 0 else { return nil }
+        return .differentExpiries(self, seconds: Int(reading), tokenSeconds: Int(tokenSeconds))
     }
 
-    /// Returns the warning about a value that isn't a valid expiry. `own` is the number of seconds left until the
-    /// token's own `exp`.
-    fileprivate func complaint(_ format: ExpirationFormat, fitsAutomatic: Bool, own: Double?) -> ExpiryWarning {
+    /// Returns the warning about a value that isn't a valid expiry. `secondsToTokenExpiry` is the number of seconds
+    /// left until the token's own `exp`; `nil` if it isn't known.
+    fileprivate func warning(
+        for format: ExpirationFormat, fitsAutomatic: Bool, secondsToTokenExpiry: Double?
+    ) -> ExpiryWarning {
         if case .number = meaning, fitsAutomatic, format != .automatic {
-            return .otherFormat(self, format, hasOwn: own != nil)
+            return .otherFormat(self, format, hasTokenExpiry: secondsToTokenExpiry != nil)
         }
-        return .unreadable(self, hasOwn: own != nil)
+        return .unreadable(self, hasTokenExpiry: secondsToTokenExpiry != nil)
     }
 }
 
@@ -205,26 +213,27 @@ package enum ExpiryWarning: Sendable, Hashable {
     /// The issuer's `Date` is after the token's own `exp`, but this machine's time isn't.
     case dateAfterExpiry(seconds: Int)
     /// No clock can determine when the token expires.
-    case unjudged
-    /// The expiry next to the token is in `seconds`, but the token's own `exp` is in `own` seconds. Zero or less means
-    /// that the token has expired.
-    case stated(StatedExpiry, seconds: Int, own: Int)
+    case noUsableClock
+    /// The expiry next to the token is in `seconds`, but the token's own `exp` is in `tokenSeconds` seconds. Zero or
+    /// less means that the token has expired.
+    case differentExpiries(StatedExpiry, seconds: Int, tokenSeconds: Int)
     /// The expiry next to the token is in another format than the configured one.
-    case otherFormat(StatedExpiry, ExpirationFormat, hasOwn: Bool)
-    case unreadable(StatedExpiry, hasOwn: Bool)
+    case otherFormat(StatedExpiry, ExpirationFormat, hasTokenExpiry: Bool)
+    case unreadable(StatedExpiry, hasTokenExpiry: Bool)
     /// The token's file seems to be older than the token's lifetime, or this machine's clock is wrong.
-    case oldFile
+    case outdatedFile
 
     /// This warning without the numbers that change from token to token.
     var topic: Self {
         switch self {
         case .dateBeforeIssue: .dateBeforeIssue(.zero)
         case .dateAfterExpiry: .dateAfterExpiry(seconds: 0)
-        case .stated(let stated, let seconds, let own):
-            .stated(stated.topic, seconds: (seconds - own).signum(), own: seconds.signum())
-        case .otherFormat(let stated, let format, let hasOwn): .otherFormat(stated.topic, format, hasOwn: hasOwn)
-        case .unreadable(let stated, let hasOwn): .unreadable(stated.topic, hasOwn: hasOwn)
-        case .unjudged, .oldFile: self
+        case .differentExpiries(let stated, let seconds, let tokenSeconds):
+            .differentExpiries(stated.topic, seconds: (seconds - tokenSeconds).signum(), tokenSeconds: seconds.signum())
+        case .otherFormat(let stated, let format, let hasTokenExpiry):
+            .otherFormat(stated.topic, format, hasTokenExpiry: hasTokenExpiry)
+        case .unreadable(let stated, let hasTokenExpiry): .unreadable(stated.topic, hasTokenExpiry: hasTokenExpiry)
+        case .noUsableClock, .outdatedFile: self
         }
     }
 }

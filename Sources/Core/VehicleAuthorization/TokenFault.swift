@@ -26,7 +26,7 @@ package enum TokenFault: Sendable, Hashable {
     /// A provider outside Waypost has reported the failure.
     case reported(AuthorizationError.Code, ReportedText)
     /// The system has no resources left for a process or a thread. The string names the settings that need it.
-    case noResources(String, ReportedText)
+    case resourcesExhausted(String, ReportedText)
     case cancelled
 
     /// The kinds of failure, grouped by what the operator must do.
@@ -45,7 +45,7 @@ package enum TokenFault: Sendable, Hashable {
         case .reported(.refused, _): .rejected
         case .reported(.unusableAnswer, _): .unusable
         case .incompleteContext, .unsuitableContext, .commandFailed, .programUnusable, .sourceUnusable,
-            .invalidSetting, .providerFailed, .reported, .noResources, .cancelled:
+            .invalidSetting, .providerFailed, .reported, .resourcesExhausted, .cancelled:
             .sourceFailed
         }
     }
@@ -63,7 +63,7 @@ package enum TokenFault: Sendable, Hashable {
         case .unusableAnswer, .expired, .wrongClaims, .commandFailed(_, .tooMuchOutput),
             .providerFailed(.emptyAnswer), .providerFailed(.noCompletionForm):
             .unusableAnswer
-        case .commandFailed, .providerFailed, .noResources: .unavailable
+        case .commandFailed, .providerFailed, .resourcesExhausted: .unavailable
         case .programUnusable, .sourceUnusable, .invalidSetting: .misconfigured
         case .reported(let code, _): code
         case .cancelled: .cancelled
@@ -81,7 +81,7 @@ package enum TokenFault: Sendable, Hashable {
         case .providerFailed(.failed): .providerFailed(.failed(""))
         case .reported(let code, _): .reported(code, "")
         case .incompleteContext, .unsuitableContext, .expired, .wrongClaims, .programUnusable, .sourceUnusable,
-            .invalidSetting, .providerFailed, .noResources, .cancelled:
+            .invalidSetting, .providerFailed, .resourcesExhausted, .cancelled:
             self
         }
     }
@@ -90,9 +90,9 @@ package enum TokenFault: Sendable, Hashable {
 /// The source from which a token is requested.
 package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of source. Each raw value is the configuration key of the source.
-    package enum Means: String, Sendable { case endpoint = "url", command, file = "path" }
+    package enum Kind: String, Sendable { case endpoint = "url", command, file = "path" }
 
-    package let means: Means
+    package let kind: Kind
     /// The program, the file's path, or the URL without the values in its query.
     package let place: String
     /// The section of the configuration, such as `authorization`.
@@ -105,10 +105,10 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
     package let credentials: [String]
 
     package init(
-        _ means: Means, _ place: String, section: String = "authorization", tokenKey: String = "",
+        _ kind: Kind, _ place: String, section: String = "authorization", tokenKey: String = "",
         subject: AuthorizationContext.Subject? = nil, credentials: [String] = []
     ) {
-        self.means = means
+        self.kind = kind
         self.place = place
         self.section = section
         self.tokenKey = tokenKey
@@ -118,7 +118,7 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// A name such as `token command /usr/bin/token`.
     package var description: String {
-        switch means {
+        switch kind {
         case .endpoint: "token endpoint \(place)"
         case .command: "token command \(place)"
         case .file: "token file \(place)"
@@ -136,7 +136,7 @@ package enum ExchangeFault: Sendable, Hashable {
     case timedOut
     case connectionLost(isEncrypted: Bool)
     /// The connection ended before the answer was complete.
-    case answerBrokenOff
+    case answerTruncated
     /// The proxy failed; the remedy is `nil` if it isn't known.
     case proxyFailed(remedy: ReportedText?)
     case tlsFailed
@@ -154,11 +154,11 @@ package enum ExchangeFault: Sendable, Hashable {
     /// The answer is compressed in a way that can't be decoded.
     case undecodableAnswer
 
-    package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
+    package enum CertificateFault: Sendable, Hashable { case notValidNow, otherHostName, unknownAuthority }
 
     fileprivate var kind: TokenFault.Kind {
         switch self {
-        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .answerBrokenOff, .proxyFailed:
+        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .answerTruncated, .proxyFailed:
             .endpointUnreachable
         case .tlsFailed, .oldTLS, .certificateRequired, .certificateRejected, .untrustedCertificate, .clientFailed:
             .endpointTLS
@@ -220,11 +220,11 @@ package enum ExpiryFault: Sendable, Hashable {
     /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
     /// The token had already expired when the issuer returned it. The value says which clock or statement shows that.
-    case overWhenGiven(Judge)
+    case expiredWhenReturned(Evidence)
     /// The token expired while it was being fetched.
     case expiredDuringFetch(AuthorizationContext)
 
-    package enum Judge: Sendable, Hashable { case issuer, synchronizedHost, statement }
+    package enum Evidence: Sendable, Hashable { case issuer, synchronizedHost, statement }
 }
 
 /// The reason why a command that was started gave no token.
@@ -248,9 +248,9 @@ package enum CommandFault: Sendable, Hashable {
     /// The command wrote more than 64 KiB.
     case tooMuchOutput
     /// A process of the command could not be killed.
-    case stillRuns(processID: Int)
+    case processStillRunning(processID: Int)
     /// This many processes of the command have been killed but have not ended yet.
-    case isBeingEnded(Int)
+    case processesEnding(Int)
 
     fileprivate var topic: Self {
         switch self {
@@ -258,8 +258,8 @@ package enum CommandFault: Sendable, Hashable {
         case .signalled(let signal, _): .signalled(signal, Output())
         case .timedOut(let limit, _): .timedOut(limit, Output())
         case .tooMuchOutput: self
-        case .stillRuns: .stillRuns(processID: 0)
-        case .isBeingEnded: .isBeingEnded(0)
+        case .processStillRunning: .processStillRunning(processID: 0)
+        case .processesEnding: .processesEnding(0)
         }
     }
 }
@@ -269,16 +269,16 @@ package enum ProgramFault: Sendable, Hashable {
     case notInPath(String)
     case missing(String)
     /// The setting contains a program and its arguments in one string.
-    case commandLine(program: String, line: String)
+    case programWithArguments(program: String, line: String)
     /// The path begins with `~`, which only a shell expands.
-    case homePath(String)
+    case unexpandedTilde(String)
     case notAFile(String, kind: String)
     case notExecutable(String)
     /// This user may not execute the program, or the program is on a file system that is mounted with `noexec`.
     case forbidden(String)
-    case otherProcessor(String)
+    case builtForOtherProcessor(String)
     /// The program's dynamic loader is missing, because the program was built for another system.
-    case otherSystem(String)
+    case builtForOtherSystem(String)
     case empty(String)
     case byteOrderMark(String)
     case noInterpreter(String)
@@ -311,20 +311,20 @@ package struct SourceFault: Sendable, Hashable {
         case noSuchCredential
         case unreadable(FileFault, ReportedText)
         case notAFile
-        case openToEveryUser(isMounted: Bool)
+        case readableByEveryUser(isMounted: Bool)
         case tooLarge(maximumBytes: Int)
         case empty
         case serviceAccountKey
         case notUTF8
-        case severalLines
+        case multipleLines
         /// A key for the scheme `bearer` contains quotes, spaces or the name of another scheme.
         case invalidKey
         /// A value for the scheme `basic` doesn't have the form `user:password`.
         case invalidPair
         /// Credentials contain an unexpanded variable such as `${TOKEN}`.
-        case unfilledVariable
+        case unexpandedVariable
         /// Credentials are `user:password` without a scheme.
-        case noScheme
+        case missingScheme
     }
 
     package enum FileFault: Sendable, Hashable { case missing, forbidden, linkLoop, other }
@@ -360,14 +360,14 @@ package enum ProviderFault: Sendable, Hashable {
     case silent(Duration)
     case notCalledBack(Duration)
     /// The call timed out before it reached the provider, because an earlier call was still in progress.
-    case heldUp(Duration)
+    case blockedByEarlierCall(Duration)
     /// The provider hasn't returned from an earlier call.
     case busy
     case emptyAnswer
     /// The provider implements neither form of `fetchToken`.
     case noCompletionForm
     /// The provider reported a cancellation while a caller was waiting.
-    case gaveUp
+    case cancellationReported
     /// The provider reported an error of this kind.
     case failed(ReportedText)
 }

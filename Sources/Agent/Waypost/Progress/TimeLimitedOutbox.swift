@@ -73,11 +73,11 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     ) async throws(OutboxError) -> Value {
         guard let progress else { return try await body(outbox) }
         let call = AbandonableCall<Result<Value, OutboxError>>()
-        guard let number = beginCall(progress, until: clock.now + limit, abandon: call.abandon) else {
+        guard let number = beginCall(reportingTo: progress, until: clock.now + limit, abandon: call.abandon) else {
             throw silentError
         }
         let result = await call.run { [self] in
-            defer { endCall(number, progress) }
+            defer { endCall(number, reportingTo: progress) }
             do throws(OutboxError) { return .success(try await body(outbox)) } catch { return .failure(error) }
         }
         guard let result else { throw silentError }
@@ -87,7 +87,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     /// Registers a call and returns its number. Returns `nil`, and registers nothing, while an abandoned call still
     /// hangs.
     private func beginCall(
-        _ progress: StageProgress, until end: Duration, abandon: @escaping @Sendable () -> Void
+        reportingTo progress: StageProgress, until end: Duration, abandon: @escaping @Sendable () -> Void
     ) -> Int? {
         calls.withLock { calls in
             guard calls.hanging.isEmpty else { return nil }
@@ -96,7 +96,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
             progress.markBusy(.store)
             if !calls.isWatched {
                 calls.isWatched = true
-                Task { await watch() }
+                Task { await watchCalls() }
             }
             return calls.lastNumber
         }
@@ -104,14 +104,14 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
 
     /// Abandons overdue calls until no call is in progress. One timer serves all calls, so that a busy service wakes up
     /// once per `timeLimit`, not once per call.
-    private func watch() async {
-        while let end = firstEnd() {
+    private func watchCalls() async {
+        while let end = earliestDeadline() {
             await clock.sleep(until: end)
             abandonCalls(at: clock.now)
         }
     }
 
-    private func firstEnd() -> Duration? {
+    private func earliestDeadline() -> Duration? {
         calls.withLock { calls in
             let end = calls.waiting.values.map(\.end).min()
             calls.isWatched = end != nil
@@ -119,7 +119,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    private func endCall(_ number: Int, _ progress: StageProgress) {
+    private func endCall(_ number: Int, reportingTo progress: StageProgress) {
         calls.withLock { calls in
             calls.waiting[number] = nil
             calls.hanging.remove(number)

@@ -36,7 +36,7 @@ package struct Watchdog: Sendable {
         await withTaskGroup { group in
             group.addTask {
                 await withTaskCancellationHandler {
-                    await onThread(named: "progress") { run(unless: stop) }
+                    await onThread(named: "progress") { run(until: stop) }
                 } onCancel: {
                     stop.signal()
                 }
@@ -51,7 +51,7 @@ package struct Watchdog: Sendable {
     }
 
     /// Checks the stages until `stop` is signalled or a stage stalls. Blocks.
-    package func run(unless stop: EventDescriptor) {
+    package func run(until stop: EventDescriptor) {
         var lastTick = MonotonicTime.now
         var sinceFed = feedInterval
         repeat {

@@ -63,7 +63,7 @@ struct ConfigurationReload {
     }
 
     /// Waits for a reload that can end this run now. Returns that reload; `nil` if the task is cancelled.
-    mutating func next() async -> Reload? {
+    mutating func nextReload() async -> Reload? {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         return await withTaskGroup(of: Void.self) { group in
             group.addTask { [clock = parts.clock] in
@@ -110,7 +110,7 @@ struct ConfigurationReload {
         var ledger: Ledger?
         if let summary = try? await agent.summary() { ledger = summary.ledger }
         let candidate = await onThread { [current, ledger] () throws(ReloadRejection) in
-            try Self.candidate(from: source.file, current, ledger)
+            try Self.candidate(from: source.file, replacing: current, ledger: ledger)
         }
         switch candidate {
         case .success(let candidate): return candidate
@@ -128,7 +128,7 @@ struct ConfigurationReload {
         guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return nil }
         let found = await onThread { () throws(ReloadRejection) in CertificateFileStates(configuration) }
         guard case .success(let found) = found, found != files else { return nil }
-        let proof = await onThread { () throws(ReloadRejection) in try Self.prove(configuration) }
+        let proof = await onThread { () throws(ReloadRejection) in try Self.requireStartable(configuration) }
         switch proof {
         case .success:
             return Candidate(
@@ -157,7 +157,7 @@ struct ConfigurationReload {
     }
 
     private static func candidate(
-        from file: String, _ current: Configuration, _ ledger: Ledger?
+        from file: String, replacing current: Configuration, ledger: Ledger?
     ) throws(ReloadRejection) -> Candidate {
         let configuration: Configuration
         let loadedAt = UTCTime.system
@@ -169,11 +169,11 @@ struct ConfigurationReload {
                     "is or becomes stdin, or a file without follow, whose end stops the service; run systemctl restart "
                         + "waypost", key: "receiver")
             }
-            if change.renamesPending, let ledger { try requireNothingPending(configuration, ledger) }
+            if change.renamesPending, let ledger { try requireNothingPending(in: ledger, for: configuration) }
             if !change.keepsOutbox, let owner = OutboxConfiguration.owner(ofOutboxAt: configuration.outbox.path) {
                 throw ReloadRejection("\(configuration.outbox.path) is used by \(owner)", key: "outbox.path")
             }
-            try prove(configuration)
+            try requireStartable(configuration)
         } catch {
             throw ReloadRejection(
                 problems: error.problems.map { ConfigurationProblem(in: file, key: $0.key, $0.text) })
@@ -183,7 +183,7 @@ struct ConfigurationReload {
 
     /// Verifies that the next run wouldn't send pending updates under another vehicle's name.
     fileprivate static func requireNothingPending(
-        _ configuration: Configuration, _ ledger: Ledger
+        in ledger: Ledger, for configuration: Configuration
     ) throws(ReloadRejection) {
         do throws(OutboxError) {
             try OutboxVehicle(forOutbox: configuration.outbox.path).require(configuration.vehicle, ledger)
@@ -191,7 +191,7 @@ struct ConfigurationReload {
     }
 
     /// Verifies that the next run can start, by creating its token provider and transport and discarding them.
-    private static func prove(_ configuration: Configuration) throws(ReloadRejection) {
+    private static func requireStartable(_ configuration: Configuration) throws(ReloadRejection) {
         do throws(AgentError) {
             _ = try configuration.makeProvider()
             if let problem = configuration.tokenFiles.problemOfPair { throw AgentError(.configuration, problem) }
@@ -223,12 +223,12 @@ struct Reload: Sendable {
     ///
     /// If the vehicle's name changes and updates of the current vehicle are still pending, the next run keeps the
     /// current configuration.
-    func end(foundRate: FoundBaudRate?) async -> Handover {
+    func endRun(foundRate: FoundBaudRate?) async -> Handover {
         var cause = candidate.cause
         var next = candidate.configuration
         var change = candidate.change
         if change.renamesPending, let ledger = try? await agent.summary().ledger {
-            do throws(ReloadRejection) { try ConfigurationReload.requireNothingPending(next, ledger) } catch {
+            do throws(ReloadRejection) { try ConfigurationReload.requireNothingPending(in: ledger, for: next) } catch {
                 agent.monitor.note(rejectedReload: error.problems)
                 cause = .rejected
                 next = current

@@ -29,17 +29,17 @@ package struct Handover: Sendable, Hashable {
 }
 
 extension Handover {
-    private struct Value: Codable {
+    private struct EncodedValue: Codable {
         let key, name, text: String
         let isOpenToAll: Bool
     }
 
-    private struct Message: Codable {
+    private struct EncodedHandover: Codable {
         let version: Int
         let cause: Cause
         let configuration: String
         let loadedAtMilliseconds: Int64
-        let values: [Value]
+        let values: [EncodedValue]
         let baudRate: FoundBaudRate?
     }
 
@@ -51,10 +51,10 @@ extension Handover {
     package var message: [UInt8]? {
         guard let text = String(validating: document.json, as: UTF8.self) else { return nil }
         let values = document.values.map { reference, found in
-            Value(
+            EncodedValue(
                 key: reference.parts.key, name: reference.parts.name, text: found.text, isOpenToAll: found.isOpenToAll)
         }
-        let message = Message(
+        let message = EncodedHandover(
             version: Self.version, cause: cause, configuration: text,
             loadedAtMilliseconds: loadedAt.millisecondsSince1970, values: values, baudRate: baudRate)
         return (try? JSONValue(encoding: message)).map { Array($0.text.utf8) }
@@ -62,7 +62,8 @@ extension Handover {
 
     /// Decodes a handover from the program that this process ran before. The result is `nil` if the format is unknown.
     package init?(message bytes: [UInt8]) {
-        guard let message: Message = try? JSONValue(parsing: bytes).decoded(), message.version == Self.version else {
+        guard let message: EncodedHandover = try? JSONValue(parsing: bytes).decoded(), message.version == Self.version
+        else {
             return nil
         }
         var values: [ValueReference: ValueReference.Found] = [:]

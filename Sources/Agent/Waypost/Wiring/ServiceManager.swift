@@ -38,27 +38,27 @@ final class ServiceManager: Sendable {
     /// sent.
     func send(_ assignments: [String]) {
         let unsent = state.withLock { exchange(&$0.unsent, with: []) }
-        let all = Self.latest(of: unsent + assignments)
+        let all = Self.latestPerVariable(of: unsent + assignments)
         do throws(SystemError) {
             try notifier.send(all)
             let wasUnresponsive = state.withLock { exchange(&$0.isUnresponsive, with: false) }
             if wasUnresponsive { log.write(.info, "service manager receives messages again") }
         } catch {
             let wasUnresponsive = state.withLock { state in
-                state.unsent = Self.latest(of: all + state.unsent)
+                state.unsent = Self.latestPerVariable(of: all + state.unsent)
                 return exchange(&state.isUnresponsive, with: true)
             }
             if !wasUnresponsive { log.write(.warning, "service manager unreachable: \(error)") }
         }
     }
 
-    private static func latest(of assignments: [String]) -> [String] {
+    private static func latestPerVariable(of assignments: [String]) -> [String] {
         // RELOADING begins a reload and READY ends it, so they count as one variable, whose last value applies.
-        func variable(_ assignment: String) -> Substring {
+        func variable(of assignment: String) -> Substring {
             assignment == "RELOADING=1" ? "READY" : assignment.prefix { $0 != "=" }
         }
         return assignments.indices.filter { index in
-            !assignments[(index + 1)...].contains { variable($0) == variable(assignments[index]) }
+            !assignments[(index + 1)...].contains { variable(of: $0) == variable(of: assignments[index]) }
         }.map { assignments[$0] }
     }
 }

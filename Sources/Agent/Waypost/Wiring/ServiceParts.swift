@@ -48,7 +48,7 @@ struct ServiceParts: Sendable {
 
     /// Returns an empty token cache in front of `ownProvider`. If that is `nil`, the configured provider is used.
     func makeAuthorization(
-        _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, _ policy: CachePolicy
+        _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, policy: CachePolicy
     ) throws(AgentError) -> CachedAuthorization {
         let provider: any VehicleAuthorization
         if let ownProvider {
@@ -61,8 +61,8 @@ struct ServiceParts: Sendable {
             report: { [monitor, progress] event in
                 monitor.note(event)
                 switch event {
-                case .asked: progress.reportProgress(of: .token)
-                case .answered: progress.markIdle(.token)
+                case .providerAsked: progress.reportProgress(of: .token)
+                case .providerAnswered: progress.markIdle(.token)
                 case .renewal, .warning: break
                 }
             })
@@ -80,14 +80,14 @@ struct ServiceParts: Sendable {
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor, observers: observers(configuration),
+            monitor: monitor, observers: observers(for: configuration),
             present: isRecording ? nil : present,
             progress: progress)
         parts.onStoreBypass = { [monitor] in monitor.countStoreBypass() }
         return try await VehicleAgent(configuration, parts)
     }
 
-    private func observers(_ configuration: Configuration) -> [any ReportingObserver] {
+    private func observers(for configuration: Configuration) -> [any ReportingObserver] {
         let zones = DistantZones(configuration.reporting.privateZones, monitor: monitor)
         return [progress, history, zones] + [recorder].compactMap { $0 }
     }

@@ -7,7 +7,7 @@ import TimeAndChance
 
 /// Reports the state of the running service, even if its outbox doesn't answer.
 struct ServiceReporter: Sendable {
-    private struct Outbox {
+    private struct OutboxState {
         var summary = StoreSummary(Ledger())
         var extent: StoreExtent?
     }
@@ -19,7 +19,7 @@ struct ServiceReporter: Sendable {
     private let configurationHash: String
     private let outboxPath: String
     /// The last state that the outbox has returned.
-    private let last = Locked(Outbox())
+    private let last = Locked(OutboxState())
 
     /// The maximum time that a report waits for the outbox.
     private static let timeLimit = Duration.seconds(2)
@@ -34,7 +34,7 @@ struct ServiceReporter: Sendable {
     }
 
     func report() async -> StatusReport {
-        let outbox = await outbox()  // first, because it may raise a condition that the snapshot must contain
+        let outbox = await outboxState()  // first, because it may raise a condition that the snapshot must contain
         return StatusReport(
             vehicle: configuration.vehicle.description, snapshot: agent.monitor.snapshot, outbox: outbox.summary,
             durability: configuration.outbox.durability,
@@ -47,7 +47,7 @@ struct ServiceReporter: Sendable {
 
     /// Returns the state of the outbox. If the outbox fails or hangs, returns its last known state; the failure is
     /// reported elsewhere.
-    private func outbox() async -> Outbox {
+    private func outboxState() async -> OutboxState {
         let call = AbandonableCall<(summary: StoreSummary?, extent: StoreExtent?)>()
         let found = await call.run(within: Self.timeLimit, on: agent.clock) { [agent] in
             (summary: try? await agent.summary(), extent: try? await agent.extent())

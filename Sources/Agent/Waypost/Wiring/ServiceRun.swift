@@ -45,7 +45,7 @@ struct ServiceRun: Sendable {
         if let file = options.reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
         files = CertificateFileStates(configuration)
         authorization = try parts.makeAuthorization(
-            configuration, ownProvider: options.ownProvider, options.cachePolicy)
+            configuration, ownProvider: options.ownProvider, policy: options.cachePolicy)
         agent = try await parts.makeAgent(configuration, authorization: authorization)
         manager = ServiceManager(ProcessEnvironment.variables, log: parts.log)
         reporter = ServiceReporter(
@@ -54,7 +54,7 @@ struct ServiceRun: Sendable {
 
     /// Reports positions until the task is cancelled, a recorded log ends or the configuration is reloaded. After a
     /// reload, returns the handover to the next run, otherwise `nil`.
-    func untilItEnds() async throws(AgentError) -> Handover? {
+    func runUntilEnd() async throws(AgentError) -> Handover? {
         announceStart()
         let reload = Locked<Reload?>(nil)
         let failure = await AbandonableCall.run(stoppedWithin: StopTimeout.tasks, on: clock) { stop in
@@ -64,14 +64,16 @@ struct ServiceRun: Sendable {
             }
         }
         if let reload = reload.withLock({ $0 }), !Task.isCancelled {
-            return await reload.end(foundRate: parts.foundRate.withLock { $0 })
+            return await reload.endRun(foundRate: parts.foundRate.withLock { $0 })
         }
         manager.send(["STOPPING=1", "STATUS=stopping"])
         await agent.shutDown()
         log.write(.info, "stopped")
         await StandardError.finish()  // an embedding app may exit as soon as this returns
         if let failure = failure ?? nil { throw failure }
-        if !Task.isCancelled, let reason = parts.monitor.snapshot.reasonForNoFix { try requireFixes(reason) }
+        if !Task.isCancelled, let reason = parts.monitor.snapshot.reasonForNoFix {
+            try throwIfInputIsFinite(reason: reason)
+        }
         return nil
     }
 
@@ -101,7 +103,7 @@ struct ServiceRun: Sendable {
     /// begin.
     private func runTasks(reload: @escaping @Sendable (Reload) -> Void) async -> AgentError? {
         await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
-            group.addTask { await status.run(clock: clock, parts.monitor) }
+            group.addTask { await status.run(clock: clock, monitor: parts.monitor) }
             group.addTask { await reportLastStall() }
             group.addTask { await reportExposedFiles() }
             group.addTask { await watchNetwork() }
@@ -111,7 +113,7 @@ struct ServiceRun: Sendable {
                 var watch = ConfigurationReload(
                     of: agent, configuration, parts, from: options.reloads, files: files, manager: manager,
                     report: reporter.report)
-                if let next = await watch.next() { reload(next) }
+                if let next = await watch.nextReload() { reload(next) }
             }
             group.addTask {
                 // Memory that only the start needed is released at once. It is released again when the first
@@ -132,7 +134,7 @@ struct ServiceRun: Sendable {
 
     /// Throws an error that contains `reason` if the receiver is a file or standard input. Called after the input has
     /// ended without an accepted fix.
-    private func requireFixes(_ reason: String) throws(AgentError) {
+    private func throwIfInputIsFinite(reason: String) throws(AgentError) {
         switch configuration.receiver.source {
         case .standardInput:
             throw AgentError(
@@ -162,7 +164,7 @@ extension ServiceRun {
         }
         guard let record else { return }
         let condition = Condition(stalledAt: record.time, record.reason)
-        parts.monitor.raise(condition, on: .one(.lastRunStalled), for: .seconds(3600))
+        parts.monitor.raise(condition, on: .code(.lastRunStalled), for: .seconds(3600))
     }
 
     /// Notifies the agent when the kernel reports a new address or route. If the kernel can't be watched, only retries
@@ -216,6 +218,6 @@ extension ServiceRun {
         let condition = Condition(
             recordingIn: directory, endedBy: "\(error.refusal?.reason ?? error.description)",
             remedy: "\(error.refusal?.remedy ?? "")")
-        parts.monitor.raise(condition, on: .one(.recordingStopped))
+        parts.monitor.raise(condition, on: .code(.recordingStopped))
     }
 }

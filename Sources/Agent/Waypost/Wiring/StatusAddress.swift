@@ -22,7 +22,7 @@ struct StatusAddress: Sendable {
     /// - Throws: an error if the system doesn't allow listening on this address, so that retrying is pointless.
     init(_ configured: LocalAddress) throws(AgentError) {
         self.configured = configured
-        do throws(ListenError) { first = .success(try Self.listen(on: configured, routes)) } catch {
+        do throws(ListenError) { first = .success(try Self.listen(on: configured, routes: routes)) } catch {
             if error.isRefusal { throw AgentError(.configuration, "status.listen: \(error)") }
             first = .failure(error)
         }
@@ -32,27 +32,27 @@ struct StatusAddress: Sendable {
     var address: LocalAddress? { (try? first.get())?.address }
 
     /// Serves requests until the task is cancelled.
-    func run(clock: MonotonicClock, _ monitor: AgentMonitor) async {
+    func run(clock: MonotonicClock, monitor: AgentMonitor) async {
         switch first {
         case .success(let service): await service.run()
         case .failure(let error):
             let why = error.explanation
             let condition = Condition(statusAddressUnavailable: "\(why.reason)", remedy: "\(why.remedy)")
-            monitor.raise(condition, on: .one(.statusAddressUnavailable))
-            guard let service = await nextService(clock: clock) else { return }
-            monitor.clear(.one(.statusAddressUnavailable))
+            monitor.raise(condition, on: .code(.statusAddressUnavailable))
+            guard let service = await retryListening(clock: clock) else { return }
+            monitor.clear(.code(.statusAddressUnavailable))
             await service.run()
         }
     }
 
     /// Tries to listen until that succeeds, and returns the HTTP service; `nil` if the task is cancelled.
-    private func nextService(clock: MonotonicClock) async -> HTTPService? {
+    private func retryListening(clock: MonotonicClock) async -> HTTPService? {
         var pause = Self.minimumPause
         while !Task.isCancelled {
             await clock.sleep(for: pause)
             pause = min(pause * 2, Self.maximumPause)
             let attempt = await onThreadIfPossible(named: "status") { [configured, routes] in
-                try? Self.listen(on: configured, routes)
+                try? Self.listen(on: configured, routes: routes)
             }
             if case .success(let service?) = attempt { return service }
         }
@@ -60,7 +60,7 @@ struct StatusAddress: Sendable {
     }
 
     private static func listen(
-        on address: LocalAddress, _ routes: Locked<StatusRoutes?>
+        on address: LocalAddress, routes: Locked<StatusRoutes?>
     ) throws(ListenError) -> HTTPService {
         try HTTPService(listeningOn: address, limits: HTTPServiceLimits(bodyBytes: 1024)) {
             guard let routes = routes.withLock({ $0 }) else {

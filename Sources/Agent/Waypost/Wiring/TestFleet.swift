@@ -67,7 +67,7 @@ package struct TestFleet: Sendable {
     /// Raises the process's limit of open files to what a load test needs, unless it is already high enough.
     ///
     /// - Throws: an error if the hard limit is too low.
-    package static func requireDescriptors() throws(AgentError) {
+    package static func raiseDescriptorLimit() throws(AgentError) {
         let allowed = DescriptorLimit.raise(to: descriptors)
         guard allowed < descriptors else { return }
         throw AgentError(

@@ -44,14 +44,14 @@ package final class TurnClock: Clock, Sendable {
             return state.lastNumber
         }
         await withTaskCancellationHandler {
-            await withCheckedContinuation { add($0, number, until: deadline.offset) }
+            await withCheckedContinuation { add($0, number: number, until: deadline.offset) }
         } onCancel: {
             state.withLock { $0.sleepers.removeValue(forKey: number) }?.resume()
         }
         try Task.checkCancellation()
     }
 
-    private func add(_ sleeper: Sleeper, _ number: Int, until deadline: Duration) {
+    private func add(_ sleeper: Sleeper, number: Int, until deadline: Duration) {
         let now = base.now
         let isFirst: Bool? = state.withLock { state in
             // If the task was cancelled before this call, the cancellation handler has already run and found no sleeper

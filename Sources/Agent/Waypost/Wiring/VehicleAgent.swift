@@ -79,7 +79,8 @@ package struct VehicleAgent: Sendable {
         presenceOnStop = Presence(configuration.stateOnStop)
         hasPrivateSwitch = configuration.privateModeFile != nil
         outbox = TimeLimitedOutbox(
-            SQLiteOutbox(configuration.outbox(reportingTo: parts)), clock: parts.clock, progress: parts.progress,
+            SQLiteOutbox(configuration.outboxConfiguration(reportingTo: parts)), clock: parts.clock,
+            progress: parts.progress,
             onBypass: parts.onStoreBypass)
         do throws(OutboxError) {
             try await outbox.open()
@@ -163,7 +164,7 @@ package struct VehicleAgent: Sendable {
                 }
                 let news = watch?.conditions(of: summary.evictions) ?? []
                 for condition in news {
-                    monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.displayTime)
+                    monitor.raise(condition, on: .code(condition.code), for: EvictionWatch.displayTime)
                 }
                 watch = watch ?? EvictionWatch(since: summary.evictions)
                 monitor.note(quarantined: summary.quarantined.count)
@@ -245,12 +246,12 @@ package struct VehicleAgent: Sendable {
         while !Task.isCancelled {
             if monitor.snapshot.delivery.last != nil, await reporter.reportsPresence { break }
             guard let unsent = await announce(presenceAtEnd) else { break }
-            if !Task.isCancelled { monitor.hold(unsent, on: .one(.stateNotSent)) }
+            if !Task.isCancelled { monitor.hold(unsent, on: .code(.stateNotSent)) }
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
         }
         guard !Task.isCancelled else { return }
-        monitor.clear(.one(.stateNotSent))
+        monitor.clear(.code(.stateNotSent))
         await pendingState.set(false, log: log)
     }
 
@@ -280,14 +281,14 @@ package struct VehicleAgent: Sendable {
 extension Configuration {
     /// Returns the outbox's configuration, which makes the outbox report to the log and the monitor, and accept only
     /// this vehicle's updates.
-    fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
+    fileprivate func outboxConfiguration(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
         var outbox = outbox
         outbox.reportRecovery = {
             let condition = Condition($0, at: parts.clock.now)
-            parts.monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.displayTime)
+            parts.monitor.raise(condition, on: .code(condition.code), for: EvictionWatch.displayTime)
         }
-        outbox.reportWarning = { parts.monitor.raise(Condition($0), on: .one(ConditionCode($0))) }
-        outbox.reportWarningEnd = { parts.monitor.clear(.one(ConditionCode($0))) }
+        outbox.reportWarning = { parts.monitor.raise(Condition($0), on: .code(ConditionCode($0))) }
+        outbox.reportWarningEnd = { parts.monitor.clear(.code(ConditionCode($0))) }
         outbox.uptime = { parts.clock.now }
         let owner = OutboxVehicle(forOutbox: outbox.path)
         outbox.checkLedger = { [vehicle] ledger throws(OutboxError) in

@@ -88,8 +88,8 @@ enum StatusPage {
         let counts = report.counts
         lines.add(
             "since start",
-            wrapped: "\(counts.fixes.counted("fix", "fixes")), \(counts.requests.counted("request")), "
-                + "\(counts.retries.counted("retry", "retries")), \(counts.tokenFetches.counted("token request")), "
+            wrapped: "\(counts.fixes.counted("fix", plural: "fixes")), \(counts.requests.counted("request")), "
+                + "\(counts.retries.counted("retry", plural: "retries")), \(counts.tokenFetches.counted("token request")), "
                 + "\(counts.bytesSent.counted("byte")) sent, \(counts.bytesReceived.grouped) received")
         let stageBypasses = counts.stageBypasses.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         lines.add("bypasses", wrapped: stageBypasses.joined(separator: ", "))

@@ -64,7 +64,7 @@ struct SnapshotLine {
     /// The line as text. Unknown values are left out. An example with all values except the vehicle's id is
     /// `10:15:32  53.550012, 10.000034 ±4 m  8.3 m/s  271°  2 s old  ENROUTE_TO_PICKUP  1240 m left  arrives 10:19:02`.
     var text: String {
-        var parts = [FigureText.clock(now)]
+        var parts = [FigureText.timeOfDay(now)]
         if let position = snapshot.position {
             let accuracy = position.accuracyMeters.map { " ±\(FigureText.decimal($0, places: 0)) m" } ?? ""
             let latitude = position.latitude
@@ -80,7 +80,7 @@ struct SnapshotLine {
         if let vehicleID = snapshot.vehicleID { parts.append("vehicle \(vehicleID)") }
         if let status = snapshot.status { parts.append(status) }
         if let distance = snapshot.remainingDistanceMeters { parts.append("\(distance) m left") }
-        if let arrival { parts.append("arrives \(FigureText.clock(arrival))") }
+        if let arrival { parts.append("arrives \(FigureText.timeOfDay(arrival))") }
         return parts.joined(separator: "  ")
     }
 

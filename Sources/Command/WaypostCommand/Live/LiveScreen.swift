@@ -53,7 +53,7 @@ struct LiveScreen: Sendable, Hashable {
     }
 
     private static func header(at now: UTCTime, columns: Int) -> Line {
-        let clock = "\(FigureText.clock(now)) UTC"
+        let clock = "\(FigureText.timeOfDay(now)) UTC"
         return [Piece("Waypost".padded(to: columns - clock.count), .strong), Piece(clock, .faint)]
     }
 
@@ -62,7 +62,7 @@ struct LiveScreen: Sendable, Hashable {
             text.wrapped(to: columns).map { [Piece($0, style)] }
         }
         if let silence = service.silence {
-            let since = "No answer since \(FigureText.clock(silence.since)) UTC; retrying every second."
+            let since = "No answer since \(FigureText.timeOfDay(silence.since)) UTC; retrying every second."
             return lines(since, .bad) + lines(silence.reason, .plain)
         }
         guard let report = service.report else { return lines("Waiting for the service's answer.", .faint) }
@@ -102,7 +102,7 @@ struct LiveScreen: Sendable, Hashable {
                 case .bad: .bad
                 case .neutral: .plain
                 }
-            return [Piece("  \(FigureText.clock(event.time))  ", .faint), Piece(event.text, style)]
+            return [Piece("  \(FigureText.timeOfDay(event.time))  ", .faint), Piece(event.text, style)]
         }
     }
 

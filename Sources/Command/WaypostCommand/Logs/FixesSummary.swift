@@ -56,7 +56,7 @@ struct FixesSummary {
     private func describe(_ track: TrackSummary, in lines: inout LabelledLines) {
         let figures = track.statistics
         guard let first = figures.first, let last = figures.last else { return }
-        lines.add("time", [TrackFigures.time(from: first, to: last)])
+        lines.add("time", [TrackFigures.period(from: first, to: last)])
         if let words = WeekRolloverWarning.text(forLogFrom: first, at: now) { lines.add("", wrapped: words) }
         lines.add("distance", [FigureText.distance(figures.distanceMeters)])
         lines.add("top speed", TrackFigures.topSpeed(figures).map { [$0] } ?? [])
@@ -75,15 +75,15 @@ struct FixesSummary {
         }
         func moment(_ fix: Fix) -> String {
             isOfOneDay
-                ? FigureText.clock(fix.timeOfFix)
-                : "\(FigureText.date(fix.timeOfFix)) \(FigureText.clock(fix.timeOfFix))"
+                ? FigureText.timeOfDay(fix.timeOfFix)
+                : "\(FigureText.date(fix.timeOfFix)) \(FigureText.timeOfDay(fix.timeOfFix))"
         }
         if figures.breaks.count == 1 {
-            return ["\(TrackFigures.text(of: first)), \(moment(first.before)) to \(moment(first.after))"]
+            return ["\(TrackFigures.label(of: first)), \(moment(first.before)) to \(moment(first.after))"]
         }
         var rows = [TrackFigures.breaks(figures)]
         rows += shown.map { place in
-            "\(moment(place.before)) to \(moment(place.after))  \(TrackFigures.text(of: place))"
+            "\(moment(place.before)) to \(moment(place.after))  \(TrackFigures.label(of: place))"
         }
         let rest = figures.breaks.count - shown.count
         if rest > 0 { rows.append(rest == 1 ? "and 1 more, a shorter one" : "and \(rest) more, shorter ones") }

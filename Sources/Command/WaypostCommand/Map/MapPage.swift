@@ -53,7 +53,7 @@ struct MapPage {
         let track = survey.summary.statistics
         var header: Markup = "<header>\n<h1><bdi>\(title)</bdi></h1>\n"
         if let first = track.first, let last = track.last {
-            header.add("<p class=\"span\">\(TrackFigures.time(from: first, to: last))</p>")
+            header.add("<p class=\"span\">\(TrackFigures.period(from: first, to: last))</p>")
         }
         header.add("<dl class=\"figures\">\n\(figures)</dl>")
         let warnings = warnings
@@ -170,7 +170,7 @@ struct PageTables {
                 let before = place.before.timeOfFix
                 let after = place.after.timeOfFix
                 return [
-                    "\(TrackFigures.text(of: place))", "\(moment(before))", "\(moment(after, after: before))",
+                    "\(TrackFigures.label(of: place))", "\(moment(before))", "\(moment(after, after: before))",
                     "\(FigureText.distance(place.meters))",
                 ]
             }, to: &markup)
@@ -228,6 +228,6 @@ struct PageTables {
     private func moment(_ time: UTCTime, after other: UTCTime? = nil) -> String {
         let known = other ?? (isOfOneDay ? summary.statistics.first : nil)
         return known.map { FigureText.date($0) == FigureText.date(time) } ?? false
-            ? FigureText.clock(time) : "\(FigureText.date(time)) \(FigureText.clock(time))"
+            ? FigureText.timeOfDay(time) : "\(FigureText.date(time)) \(FigureText.timeOfDay(time))"
     }
 }

@@ -53,7 +53,7 @@ struct ReplayRun: Sendable {
         let fleet = options.fleet
         let names = try fleet.names(for: configuration.vehicle)
         let monitor = AgentMonitor(clock: clock, log: log, isOfMany: names.count > 1)
-        if names.count > 1 { try TestFleet.requireDescriptors() }
+        if names.count > 1 { try TestFleet.raiseDescriptorLimit() }
         let meter = Self.meter(options)
         let transport = try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil)
         let follower = names.count == 1 ? FollowerMeter() : nil
@@ -176,7 +176,8 @@ struct ReplayRun: Sendable {
     var reached: String {
         let snapshot = monitor.snapshot
         let share = progress(of: snapshot).map { "\(Int($0.share * 100)) %" }
-        return "\(share ?? snapshot.counts.fixesRead.counted("fix", "fixes")) of \(FileSystem.name(of: name)) played"
+        return
+            "\(share ?? snapshot.counts.fixesRead.counted("fix", plural: "fixes")) of \(FileSystem.name(of: name)) played"
     }
 
     /// The time since the drives began.
@@ -248,7 +249,7 @@ struct ReplayRun: Sendable {
 
     /// Returns the condition that prevents updates from being delivered; `nil` if there is none.
     private func trouble(_ snapshot: AgentMonitor.Snapshot) -> ActiveCondition? {
-        snapshot.conditions.active(.delivery) ?? snapshot.conditions.active(.reading)
+        snapshot.conditions.active(on: .delivery) ?? snapshot.conditions.active(on: .reading)
     }
 
     private func reminder(pending: Int64, _ reason: ReportedText) -> String {

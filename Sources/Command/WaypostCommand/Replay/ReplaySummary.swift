@@ -117,7 +117,7 @@ struct ReplayCounts: Encodable {
     }
 
     func text(in seconds: Double) -> String {
-        "\(fixes.counted("fix", "fixes")) read in \(seconds) s; \(requests.counted("request")), \(retries) of them retried; "
+        "\(fixes.counted("fix", plural: "fixes")) read in \(seconds) s; \(requests.counted("request")), \(retries) of them retried; "
             + "\(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(omissions)"
     }
 
@@ -126,8 +126,9 @@ struct ReplayCounts: Encodable {
         let rejected = rejectedFixes.values.reduce(0, +)
         let reasons = rejectedFixes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
         let clauses = [
-            rejected > 0 ? "\(rejected.counted("fix", "fixes")) rejected (\(reasons.joined(separator: ", ")))" : nil,
-            withheldFixes > 0 ? "\(withheldFixes.counted("fix", "fixes")) withheld (private mode)" : nil,
+            rejected > 0
+                ? "\(rejected.counted("fix", plural: "fixes")) rejected (\(reasons.joined(separator: ", ")))" : nil,
+            withheldFixes > 0 ? "\(withheldFixes.counted("fix", plural: "fixes")) withheld (private mode)" : nil,
         ].compactMap(\.self)
         return clauses.isEmpty ? "" : "\nnot reported: \(clauses.joined(separator: "; "))"
     }

@@ -3,7 +3,7 @@ package import ReportedText
 /// A finding of `waypost check` about a configuration that could be loaded.
 package enum CheckFinding: Sendable, Hashable {
     /// The configuration file contains a secret, and every user can read the file.
-    case openSecret(key: String, file: String)
+    case exposedSecret(key: String, file: String)
     case deviceMissing(String)
     /// `receiver.device` isn't a serial port. `kind` says what it is instead, such as `a file`.
     case notASerialPort(String, kind: String)
@@ -14,16 +14,16 @@ package enum CheckFinding: Sendable, Hashable {
     case logMissing(String)
     case logIsDirectory(String)
     /// `user` can't see whether the path exists, because a directory is closed to that user.
-    case hidden(key: String, path: String, user: String)
+    case hiddenFromUser(key: String, path: String, user: String)
     /// The user who runs the check can't see whether the path exists, but `user` can.
-    case hiddenHere(key: String, path: String, user: String)
+    case hiddenFromCaller(key: String, path: String, user: String)
     /// The service's systemd unit hides a directory in the path.
     case hiddenByUnit(key: String, path: String, directory: String, unit: String)
 
     case privateSwitch(PrivateSwitch, path: String)
-    case outbox(Outbox)
+    case outbox(OutboxFinding)
     /// A crash may lose updates, because `outbox.durability` is `economy`.
-    case economy(updates: Int, span: Duration)
+    case economyDurability(updates: Int, span: Duration)
     /// A key sets a state that Fleet Engine doesn't keep for delivery vehicles.
     case stateWithoutEffect(key: String)
     /// The status address has port 0, so the system chooses a different port at each start.
@@ -32,36 +32,36 @@ package enum CheckFinding: Sendable, Hashable {
     /// A finding about `vehicle.privateModeFile`.
     package enum PrivateSwitch: Sendable, Hashable {
         /// A file that `user` can't see.
-        case hidden(from: String)
-        case directory
+        case hiddenFromUser(String)
+        case isDirectory
         /// A file that exists now, so private mode is on.
-        case on
+        case isOn
         /// A file in a directory that doesn't exist.
-        case withoutDirectory
+        case directoryMissing
         /// A file in `/run/waypost`, which systemd removes whenever the service stops.
         case inRuntimeDirectory
         case inMemory
     }
 
     /// A finding about `outbox.path`.
-    package enum Outbox: Sendable, Hashable {
-        /// A path below `place`, which isn't a directory on a disk.
-        case below(path: String, place: String)
+    package enum OutboxFinding: Sendable, Hashable {
+        /// A path below `ancestor`, which isn't a directory on a disk.
+        case invalidAncestor(path: String, ancestor: String)
         case readOnly(path: String, directory: String)
         /// The service's systemd unit doesn't let the service write in the directory.
-        case notAllowed(path: String, directory: String, unit: String)
+        case deniedByUnit(path: String, directory: String, unit: String)
         /// `user` can't write in the directory. `reason` is the system's message.
         case notWritable(directory: String, user: String, reason: String)
-        case tooFewInodes(directory: String, left: Int64, needed: Int64)
+        case tooFewInodes(directory: String, available: Int64, needed: Int64)
         case tooLittleSpace(directory: String, freeBytes: Int64, neededBytes: Int64)
         /// Another user must run the service, because the directory belongs to that user.
         case ownedByAnotherUser(path: String, user: String)
-        /// A path below `place`, whose file system is listed in `/etc/fstab` but isn't mounted.
-        case notMounted(path: String, place: String)
+        /// A path below `mountPoint`, whose file system is listed in `/etc/fstab` but isn't mounted.
+        case notMounted(path: String, mountPoint: String)
         case inMemory(path: String)
         case inTemporaryDirectory(path: String)
         /// The outbox's directory doesn't exist yet. The service will create it.
-        case withoutDirectory(String)
+        case directoryMissing(String)
     }
 }
 
@@ -71,7 +71,7 @@ extension CheckFinding {
 
     private var wording: Wording {
         switch self {
-        case .openSecret(let key, let file):
+        case .exposedSecret(let key, let file):
             Wording("\(key) is in \(file), which every user can read", "if it is a secret, run chmod o= \(file)")
         case .deviceMissing(let device):
             Wording(
@@ -95,9 +95,9 @@ extension CheckFinding {
         case .logMissing(let path):
             Wording("receiver.path: \(path) does not exist", "check the path, and the program that writes the file")
         case .logIsDirectory(let path): Wording("receiver.path: \(path) is a directory", "specify a file in it")
-        case .hidden(let key, let path, let user):
+        case .hiddenFromUser(let key, let path, let user):
             Wording("\(key): \(user) can't see \(path)", "give that user access to its directory")
-        case .hiddenHere(let key, let path, let user):
+        case .hiddenFromCaller(let key, let path, let user):
             Wording("\(key): this user can't see \(path)", "run this command as \(user)")
         case .hiddenByUnit(let key, let path, let directory, let unit):
             Wording(
@@ -106,7 +106,7 @@ extension CheckFinding {
         case .privateSwitch(let finding, let path):
             Wording("vehicle.privateModeFile: \(path) \(finding.wording.cause)", finding.wording.remedy)
         case .outbox(let finding): Wording("outbox.path: \(finding.wording.cause)", finding.wording.remedy)
-        case .economy(let updates, let span):
+        case .economyDurability(let updates, let span):
             Wording(
                 "economy: a crash may lose up to \(updates) updates from the last \(span.spoken)",
                 "set outbox.durability to full to lose none")
@@ -127,16 +127,16 @@ extension CheckFinding {
 extension CheckFinding.PrivateSwitch {
     fileprivate var wording: Wording {
         switch self {
-        case .hidden(let user):
+        case .hiddenFromUser(let user):
             Wording(
                 "can't be seen by \(user), so the vehicle is always private",
                 "give that user access to its directory (chmod o+x)")
-        case .directory:
+        case .isDirectory:
             Wording(
                 "is a directory, so the vehicle is always private",
                 "use the path of a file that the switch creates and removes")
-        case .on: Wording("exists now, so the vehicle is private", "remove the file to end private mode")
-        case .withoutDirectory:
+        case .isOn: Wording("exists now, so the vehicle is private", "remove the file to end private mode")
+        case .directoryMissing:
             Wording(
                 "is in a directory that does not exist, so the vehicle is never private",
                 "create the directory, or correct the path")
@@ -152,19 +152,19 @@ extension CheckFinding.PrivateSwitch {
     }
 }
 
-extension CheckFinding.Outbox {
+extension CheckFinding.OutboxFinding {
     private static let disk: ReportedText = "choose a path on a disk, such as /var/lib/waypost/outbox.sqlite"
 
     fileprivate var wording: Wording {
         switch self {
-        case .below(let path, let place):
+        case .invalidAncestor(let path, let ancestor):
             Wording(
-                "\(path) can't be created, because \(place) is not a directory on a disk", "choose another path")
+                "\(path) can't be created, because \(ancestor) is not a directory on a disk", "choose another path")
         case .readOnly(let path, let directory):
             Wording(
                 "\(path) can't be created, because \(directory) is mounted read-only",
                 "choose a writable path")
-        case .notAllowed(let path, let directory, let unit):
+        case .deniedByUnit(let path, let directory, let unit):
             Wording(
                 "\(path) can't be created, because \(unit) does not allow the service to write to \(directory)",
                 """
@@ -175,9 +175,9 @@ extension CheckFinding.Outbox {
             Wording(
                 "\(user) can't write to \(directory): \(reason)",
                 "change its owner to that user (chown), or choose another path")
-        case .tooFewInodes(let directory, let left, let needed):
+        case .tooFewInodes(let directory, let available, let needed):
             Wording(
-                "the file system of \(directory) has \(left) inodes left, but an outbox needs \(needed)",
+                "the file system of \(directory) has \(available) inodes left, but an outbox needs \(needed)",
                 "remove some files (df -i), or choose another path")
         case .tooLittleSpace(let directory, let free, let needed):
             Wording(
@@ -185,15 +185,15 @@ extension CheckFinding.Outbox {
                 "free space there, or choose another path")
         case .ownedByAnotherUser(let path, let user):
             Wording("\(path) is in a directory that belongs to \(user)", "run the service as that user")
-        case .notMounted(let path, let place):
+        case .notMounted(let path, let mountPoint):
             Wording(
-                "\(path) is below \(place), which is in /etc/fstab but not mounted", "run mount \(place)")
+                "\(path) is below \(mountPoint), which is in /etc/fstab but not mounted", "run mount \(mountPoint)")
         case .inMemory(let path):
             Wording(
                 "\(path) is in memory (tmpfs), so a restart of the machine loses pending updates", Self.disk)
         case .inTemporaryDirectory(let path):
             Wording("\(path) is in /tmp, which many systems empty when they start", Self.disk)
-        case .withoutDirectory(let directory):
+        case .directoryMissing(let directory):
             Wording(
                 "\(directory) does not exist yet, and is created when the service starts",
                 "if there should already be an outbox, correct the path")

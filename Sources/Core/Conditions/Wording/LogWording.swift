@@ -20,43 +20,45 @@ extension LogFault {
     /// Returns the fault's cause and its remedy. The cause begins with the log's `name`.
     func wording(for name: String) -> Wording {
         let name = ReportedText(name, limit: ReportedText.longestSentence)
-        func fault(_ cause: ReportedText, _ remedy: ReportedText = "") -> Wording {
+        func logWording(_ cause: ReportedText, _ remedy: ReportedText = "") -> Wording {
             Wording("\(name) \(cause)", remedy)
         }
         switch self {
         case .stopped: return Wording("\(name): stopped", "")
         case .notOpened(let obstacle): return obstacle.wording(for: name)
-        case .directory: return fault("is a directory", "specify the logs in it")
-        case .empty: return fault("is empty", "record the receiver's output into it first")
-        case .zeroDevice: return fault("is a device that yields only zeros", "use a log or a serial port")
+        case .directory: return logWording("is a directory", "specify the logs in it")
+        case .empty: return logWording("is empty", "record the receiver's output into it first")
+        case .zeroDevice: return logWording("is a device that yields only zeros", "use a log or a serial port")
         case .compressed(let packer, let command):
-            return fault("is compressed with \(text: packer)", "decompress it first (\(text: command))")
-        case .compressedTwice: return fault("is compressed twice", "decompress it once (gunzip)")
-        case .followedArchive: return fault("is a gzip archive, which can't be followed", "decompress it (gunzip)")
+            return logWording("is compressed with \(text: packer)", "decompress it first (\(text: command))")
+        case .compressedTwice: return logWording("is compressed twice", "decompress it once (gunzip)")
+        case .followedArchive: return logWording("is a gzip archive, which can't be followed", "decompress it (gunzip)")
         case .utf16(let encoding):
-            return fault("is UTF-16 text", "convert it first: iconv -f \(text: encoding) -t UTF-8 LOG > NEW")
-        case .archiveCutShort: return fault("is a truncated archive", "copy it again")
+            return logWording("is UTF-16 text", "convert it first: iconv -f \(text: encoding) -t UTF-8 LOG > NEW")
+        case .archiveCutShort: return logWording("is a truncated archive", "copy it again")
         case .archiveWithoutContents:
-            return fault("is an archive without contents", "record the receiver's output into it first")
+            return logWording("is an archive without contents", "record the receiver's output into it first")
         case .archiveFollowedByOtherData(let byte):
-            return fault("is an archive followed by other data from byte \(byte) on", "truncate the file there")
+            return logWording("is an archive followed by other data from byte \(byte) on", "truncate the file there")
         case .archiveDamaged(let reason, let byte):
-            return fault("is a damaged archive (\(reason)) near byte \(byte)", "copy it again")
+            return logWording("is a damaged archive (\(reason)) near byte \(byte)", "copy it again")
         case .readFailed(let reason, let bytes):
             return Wording("\(name): \(reason) after \(text: bytes.counted("byte"))", "check its disk")
         case .readableOnce:
-            return fault(
+            return logWording(
                 "can't be replayed, because it must be read twice and isn't a file", "record it to a file first")
         case .tooManyFixes(let maximum):
-            return fault("contains more than \(maximum) fixes, too many for several vehicles", "shorten the log")
-        case .foreign(let kind): return fault("is \(kind.wording.cause)", kind.wording.remedy)
+            return logWording("contains more than \(maximum) fixes, too many for several vehicles", "shorten the log")
+        case .foreign(let kind): return logWording("is \(kind.wording.cause)", kind.wording.remedy)
         case .wrongChecksums(let sentences):
-            return fault(
-                "contains \(text: sentences.counted("sentence")), none with a correct checksum", LogRemark.altered)
+            return logWording(
+                "contains \(text: sentences.counted("sentence")), none with a correct checksum",
+                LogRemark.alteredLogRemedy)
         case .noSentence:
-            return fault("contains no NMEA 0183 sentence with a correct checksum", "check that it is a receiver's log")
+            return logWording(
+                "contains no NMEA 0183 sentence with a correct checksum", "check that it is a receiver's log")
         case .missingChecksums(let sentences, let logs):
-            return fault(
+            return logWording(
                 "\(logs == 1 ? "contains" : "contain") no fix, but \(text: sentences.counted("sentence")) without a checksum",
                 """
                 if the receiver sends none, set receiver.acceptMissingChecksum to true, or run replay, fixes or map \
@@ -104,7 +106,7 @@ extension FixAbsence {
                 """ : "record a minute of the receiver's output and run waypost fixes --explain"
         case .undated(let count):
             subject = "no fix with a date"
-            cause = "\(text: count.counted("fix", "fixes")), but no RMC or ZDA sentence that dates them"
+            cause = "\(text: count.counted("fix", plural: "fixes")), but no RMC or ZDA sentence that dates them"
             remedy = "have the receiver also send RMC or ZDA"
         case .otherShips:
             cause = "AIS messages of other ships, but no position of this vehicle"
@@ -125,7 +127,7 @@ extension FixAbsence {
         }
         return Wording(
             "\(subject) in \(names): \(leftOut.words) because of wrong checksums; in the rest, \(cause)",
-            isRecorded ? LogRemark.altered : ReceiverFault.checkLine)
+            isRecorded ? LogRemark.alteredLogRemedy : ReceiverFault.checkLine)
     }
 }
 
@@ -174,9 +176,9 @@ extension ForeignLogKind {
 
 /// Messages about logs that are used despite a flaw.
 extension LogRemark: CustomStringConvertible {
-    fileprivate static let altered: ReportedText =
+    fileprivate static let alteredLogRemedy: ReportedText =
         "use the original log, because this one was altered afterwards, or damaged on the line"
-    private static let order: ReportedText =
+    private static let orderRemedy: ReportedText =
         "list logs in chronological order, each as it was recorded"
 
     package var description: String { wording.sentence.description }
@@ -194,18 +196,18 @@ extension LogRemark: CustomStringConvertible {
             let cause: ReportedText = "\(log): \(leftOut.words) because \(checksum) (\(place))"
             // A bad cable damages about one sentence in a few hundred. More damage points to an editor or a conversion.
             return leftOut.count * 100 < leftOut.total
-                ? Wording("\(cause), damaged on the line", "") : Wording(cause, Self.altered)
+                ? Wording("\(cause), damaged on the line", "") : Wording(cause, Self.alteredLogRemedy)
         case .outOfOrder(let previous, let end, let next, let start):
             return Wording(
                 """
                 \(next) begins at \(text: start), before the previous log, \(previous), ends at \(text: end)
-                """, Self.order)
+                """, Self.orderRemedy)
         case .timeGoesBack(let log, let times):
             return Wording(
                 """
                 \(log): the time goes back \(text: times.counted("time")); a fix after a step back is replayed a \
                 millisecond after the previous fix
-                """, Self.order)
+                """, Self.orderRemedy)
         }
     }
 }

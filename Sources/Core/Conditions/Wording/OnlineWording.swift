@@ -7,10 +7,10 @@ import VehicleAuthorization
 package enum OnlineFinding: Sendable, Hashable {
     /// The reason why the running service doesn't use the configuration that is checked.
     package enum OtherConfiguration: Sendable, Hashable {
-        case file(String, checked: String)
+        case otherFile(String, checked: String)
         /// A reload was rejected because of these problems. The service still uses the configuration of `loadedAt`.
         case rejectedReload([ReportedText], loadedAt: String)
-        case changedSince(String, loadedAt: String)
+        case fileChanged(String, loadedAt: String)
     }
 
     /// The clock that the receiver's time is compared with.
@@ -22,7 +22,7 @@ package enum OnlineFinding: Sendable, Hashable {
     /// is known, uses the file that is checked.
     case otherVehicle(String, OtherConfiguration?, service: String)
     /// Only `user` may open the outbox.
-    case outboxClosed(path: String, user: String)
+    case outboxForbidden(path: String, user: String)
     /// Other programs have the receiver's serial port open.
     case otherReaders(device: String, DeviceHolders)
     case noAnswer(within: Duration)
@@ -32,7 +32,7 @@ package enum OnlineFinding: Sendable, Hashable {
     case staleFix(state: ReportedText, age: Int?, isHeard: Bool)
     /// The time of the first fix differs from a clock's. `fix` describes the fix. `behind` is negative if the fix is
     /// ahead of the clock.
-    case fixTime(fix: String, behind: Duration, Clock)
+    case wrongFixTime(fix: String, behind: Duration, Clock)
     /// Fleet Engine rejects a request that concerns only the vehicle, so the vehicle's settings or the endpoint are
     /// wrong.
     case vehicleRejected(ReportedText)
@@ -52,7 +52,7 @@ extension OnlineFinding {
             Wording(
                 "\(service), for another vehicle, \(vehicle)\(other.map { "; \($0.wording.cause)" as ReportedText } ?? "")",
                 other?.wording.remedy ?? "if this vehicle should run, run systemctl restart waypost")
-        case .outboxClosed(let path, let user):
+        case .outboxForbidden(let path, let user):
             Wording("\(path) was not opened: only \(user) may open it", "run this as root (sudo)")
         case .otherReaders(let device, let holders):
             Wording(
@@ -71,10 +71,10 @@ extension OnlineFinding {
                 \(state); \(age.map { "the service had its last fix \($0) s ago" } ?? "the service has had no fix yet")
                 """,
                 isHeard ? "check the antenna's view of the sky" : "")
-        case .fixTime(let fix, let lag, let clock):
+        case .wrongFixTime(let fix, let lag, let clock):
             Wording(
                 "\(fix); its time is \(lag.spoken) \(lag > .zero ? "behind" : "ahead of") \(clock.words)",
-                Self.isZone(lag) ? "the receiver may send local time: set it to UTC" : clock.remedy)
+                Self.isTimeZoneOffset(lag) ? "the receiver may send local time: set it to UTC" : clock.remedy)
         case .vehicleRejected(let cause):
             Wording(
                 cause,
@@ -87,7 +87,7 @@ extension OnlineFinding {
 
     /// Whether `difference` is a time zone's offset, give or take a minute. Offsets are multiples of a quarter of an
     /// hour, up to 14 hours.
-    private static func isZone(_ difference: Duration) -> Bool {
+    private static func isTimeZoneOffset(_ difference: Duration) -> Bool {
         let seconds = Swift.abs(difference.components.seconds)
         let quarter = Int64(900)
         let rest = seconds % quarter
@@ -98,7 +98,7 @@ extension OnlineFinding {
 extension OnlineFinding.OtherConfiguration {
     fileprivate var wording: Wording {
         switch self {
-        case .file(let other, let checked):
+        case .otherFile(let other, let checked):
             Wording(
                 "it uses another file, \(other), not \(checked)",
                 "check that file (--config \(other)), or set this one in the service's unit (systemctl edit waypost)")
@@ -108,7 +108,7 @@ extension OnlineFinding.OtherConfiguration {
                 it uses the configuration loaded at \(loadedAt), because a reload was rejected: \
                 \(text: problems.map(\.description).joined(separator: "; "))
                 """, "\(text: ConditionCode.reloadRejected.remedy)")
-        case .changedSince(let file, let loadedAt):
+        case .fileChanged(let file, let loadedAt):
             Wording(
                 "it uses the configuration loaded at \(loadedAt), but \(file) has been changed since",
                 """

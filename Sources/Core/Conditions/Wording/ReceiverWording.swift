@@ -39,7 +39,7 @@ extension ReceiverStart {
         case .openedAt(let baudRate): "open at \(baudRate) baud, waiting for the first sentence"
         case .searching(let baudRate, []): "looking for the baud rate, now \(baudRate)"
         case .searching(let baudRate, let tried):
-            "looking for the baud rate, now \(baudRate) (no NMEA at \(tried.listed("and")))"
+            "looking for the baud rate, now \(baudRate) (no NMEA at \(tried.listed(with: "and")))"
         case .connected: "connected, waiting for the first sentence"
         case .listening(let port): "listening on port \(port), waiting for the first sentence"
         case .following: "open, waiting for new lines"
@@ -61,7 +61,7 @@ extension ReceiverFault {
         case .deviceBusy(let holders): Wording("held by \(holders.names)", holders.remedy)
         case .notASerialPort: Wording("not a serial port", "use a device such as /dev/ttyUSB0")
         case .unsupportedBaudRate(let baudRate, let supported):
-            Wording("baud rate \(baudRate) is not supported", "use \(supported.listed("or"))")
+            Wording("baud rate \(baudRate) is not supported", "use \(supported.listed(with: "or"))")
         case .baudRateRejected(let baudRate):
             Wording("the driver does not support \(baudRate) baud", "choose a supported rate")
         case .notOpened(let reason): Wording(reason, "check the device and the kernel's log (dmesg)")
@@ -86,10 +86,10 @@ extension ReceiverFault {
         case .silent(let kind, let limit, let others):
             kind.silenceWording(for: limit + elapsed).adding(otherReaders: others)
         case .noSentence(let kind, let limit, let others):
-            kind.noiseWording(for: limit + elapsed).adding(otherReaders: others)
+            kind.noSentenceWording(for: limit + elapsed).adding(otherReaders: others)
         case .readableText(let kind, let beginning, let limit, let others):
-            kind.textWording(beginning: beginning, for: limit + elapsed).adding(otherReaders: others)
-        case .noBaudRate(let evidence, let baudRate, let tried): evidence.wording(at: baudRate, tried)
+            kind.readableTextWording(beginning: beginning, for: limit + elapsed).adding(otherReaders: others)
+        case .noBaudRate(let evidence, let baudRate, let tried): evidence.wording(at: baudRate, tried: tried)
         case .noChecksums:
             Wording("sentences arrive, but without checksums", BaudRateEvidence.acceptMissingChecksum)
         case .binaryFrames:
@@ -171,7 +171,7 @@ extension ReceiverLineKind {
         }
     }
 
-    fileprivate func noiseWording(for time: Duration) -> Wording {
+    fileprivate func noSentenceWording(for time: Duration) -> Wording {
         let noise: ReportedText = "bytes arrive, but no NMEA sentence for \(time.components.seconds) s"
         return switch self {
         case .serial(let baudRate, wasFound: false):
@@ -193,7 +193,7 @@ extension ReceiverLineKind {
         }
     }
 
-    fileprivate func textWording(beginning: ReportedText?, for time: Duration) -> Wording {
+    fileprivate func readableTextWording(beginning: ReportedText?, for time: Duration) -> Wording {
         switch self {
         case .serial(let baudRate, wasFound: false):
             Wording(
@@ -205,7 +205,7 @@ extension ReceiverLineKind {
             Wording(
                 "the incoming text isn't NMEA\(beginning.map { " (it begins with \"\($0)\")" } ?? "")",
                 "check that host and port are the receiver's")
-        case .serial, .udp, .gpsd, .file, .standardInput: noiseWording(for: time)
+        case .serial, .udp, .gpsd, .file, .standardInput: noSentenceWording(for: time)
         }
     }
 }
@@ -223,12 +223,12 @@ extension BaudRateEvidence {
         "set receiver.acceptMissingChecksum to true if the receiver sends none"
 
     /// Returns the result of the search for the baud rate, with the remedy.
-    fileprivate func wording(at baudRate: Int, _ tried: [Int]) -> Wording {
+    fileprivate func wording(at baudRate: Int, tried: [Int]) -> Wording {
         switch self {
         case .silence: Wording("silent at every usual baud rate (still searching)", Self.silentPort)
         case .noise, .sentences:
             Wording(
-                "bytes arrive, but no NMEA sentence at \(tried.listed("or")) baud (still searching)",
+                "bytes arrive, but no NMEA sentence at \(tried.listed(with: "or")) baud (still searching)",
                 "switch the receiver's output to NMEA, or set baudRate if it sends at another rate")
         case .text:
             Wording("readable text arrives at \(baudRate) baud, but no NMEA sentence (still searching)", Self.otherPort)
@@ -292,10 +292,10 @@ extension GPSDFault {
 }
 
 extension [Int] {
-    fileprivate func listed(_ word: String) -> String {
+    fileprivate func listed(with conjunction: String) -> String {
         let texts = map(String.init)
         guard let last = texts.last, texts.count > 1 else { return texts.first ?? "" }
-        return texts.dropLast().joined(separator: ", ") + " \(word) \(last)"
+        return texts.dropLast().joined(separator: ", ") + " \(conjunction) \(last)"
     }
 }
 

@@ -15,20 +15,21 @@ extension AnswerFault {
     private func contentWording(from origin: TokenOrigin) -> Wording {
         let key = origin.tokenKey
         let expected: ReportedText = "expected the token, bare or in JSON under \"\(key)\""
-        let means = origin.means
+        let originKind = origin.kind
         switch self {
-        case .nothing(let isNull): return Wording("\(isNull ? "null" : "nothing"); \(expected)", means.emptyRemedy)
+        case .nothing(let isNull): return Wording("\(isNull ? "null" : "nothing"); \(expected)", originKind.emptyRemedy)
         case .nothingPrinted(let said):
             return Wording(
-                "no token on its standard output; its standard error says: \(said.listed)", means.emptyRemedy)
-        case .page: return Wording("a page (HTML or XML), not a token", means.pageRemedy)
+                "no token on its standard output; its standard error says: \(said.listed)", originKind.emptyRemedy)
+        case .page: return Wording("a page (HTML or XML), not a token", originKind.pageRemedy)
         case .gzip:
             return Wording("gzip-compressed data; \(expected)", "the token provider must not compress its answer")
         case .utf16: return Wording("UTF-16 text; \(expected)", Mistake.encoding.remedy)
         case .invalidJSON(let mistake, let line, let column, let bytes, let type):
             return Wording(
                 """
-                \(bytes) bytes\(Self.named(type)) that are not valid JSON (line \(line), column \(column)); \(expected)
+                \(bytes) bytes\(Self.mediaTypeSuffix(type)) that are not valid JSON (line \(line), column \(column)); \
+                \(expected)
                 """,
                 mistake.remedy)
         case .notAnObject(let kind):
@@ -36,15 +37,16 @@ extension AnswerFault {
         case .missingKey(let keys, let others, let members):
             let names = keys.map { "\"\($0)\"" }.joined(separator: ", ")
             let found: ReportedText = keys.isEmpty ? "no keys" : "\(names)\(others > 0 ? " and \(others) more" : "")"
-            return Wording("JSON without \"\(key)\"; it has \(found)", members.remedy(origin))
+            return Wording("JSON without \"\(key)\"; it has \(found)", members.remedy(for: origin))
         case .notAString(let kind, let members):
-            return Wording("\(kind) under \"\(key)\"; expected the token as a string", members.remedy(origin))
+            return Wording("\(kind) under \"\(key)\"; expected the token as a string", members.remedy(for: origin))
         case .emptyToken: return Wording("an empty token under \"\(key)\"", "see the issuer's log")
         case .otherText(let bytes, let type, let hasLines):
             return Wording(
-                "\(bytes) bytes\(Self.named(type)) that are neither JSON nor a token; \(expected)",
-                means == .command && hasLines ? Lookalike.surrounded.remedy(means) : means.emptyRemedy)
-        case .lookalike(let lookalike, _): return Wording(lookalike.words, lookalike.remedy(means))
+                "\(bytes) bytes\(Self.mediaTypeSuffix(type)) that are neither JSON nor a token; \(expected)",
+                originKind == .command && hasLines
+                    ? Lookalike.insideOtherText.remedy(for: originKind) : originKind.emptyRemedy)
+        case .lookalike(let lookalike, _): return Wording(lookalike.words, lookalike.remedy(for: originKind))
         case .notAToken(let problem, _): return Wording("a token that \(problem)", Self.incomplete)
         case .unsigned: return Wording("a token without a signature", Self.incomplete)
         case .shortSignature(let bytes, _):
@@ -53,7 +55,9 @@ extension AnswerFault {
         }
     }
 
-    private static func named(_ mediaType: ReportedText?) -> ReportedText { mediaType.map { " of \($0)" } ?? "" }
+    private static func mediaTypeSuffix(_ mediaType: ReportedText?) -> ReportedText {
+        mediaType.map { " of \($0)" } ?? ""
+    }
 }
 
 extension AnswerFault.Mistake {
@@ -67,16 +71,16 @@ extension AnswerFault.Mistake {
 }
 
 extension AnswerFault.Members {
-    fileprivate func remedy(_ origin: TokenOrigin) -> ReportedText {
-        let key: ReportedText = "\(origin.section).\(origin.means.rawValue)"
+    fileprivate func remedy(for origin: TokenOrigin) -> ReportedText {
+        let key: ReportedText = "\(origin.section).\(origin.kind.rawValue)"
         return switch self {
-        case .shape(let name): "set \"tokenShape\": \"\(name)\""
-        case .tokenUnder(let path): "set tokenKey to \"\(path)\""
+        case .tokenShape(let name): "set \"tokenShape\": \"\(name)\""
+        case .tokenUnderOtherKey(let path): "set tokenKey to \"\(path)\""
         case .consumerToken: "correct \(key): the answer contains a consumer token, but a driver token is needed"
         case .driverToken: "correct \(key): the answer contains a driver token, but a trip's token is needed"
         case .serviceAccountKey: "keep the service account's key at the issuer; \(AnswerFault.Lookalike.signing)"
         case .login: "the answer is an OAuth login; \(AnswerFault.Lookalike.signing)"
-        case .lookalike(let kind, let path): "\"\(path)\" contains \(kind.words): \(kind.remedy(origin.means))"
+        case .lookalike(let kind, let path): "\"\(path)\" contains \(kind.words): \(kind.remedy(for: origin.kind))"
         case .reportedError: "the answer seems to report an error: see the issuer's log, or the answer itself"
         case .nothing: "see the issuer's log"
         case .other: "set tokenKey to the token's key; if there is no token, see the issuer's log"
@@ -93,27 +97,27 @@ extension AnswerFault.Lookalike {
         case .accessToken: "an OAuth access token, which Fleet Engine doesn't accept"
         case .apiKey: "an API key, which Fleet Engine doesn't accept"
         case .pem: "a PEM key or certificate"
-        case .writtenJSON: "JSON inside a string"
-        case .broken: "a token with white space or line breaks inside it"
-        case .surrounded: "a token with other text around it"
+        case .jsonInString: "JSON inside a string"
+        case .brokenByWhiteSpace: "a token with white space or line breaks inside it"
+        case .insideOtherText: "a token with other text around it"
         case .encrypted: "an encrypted token (five parts)"
         case .plainBase64: "a token in plain base64 (with +, / or =)"
-        case .encoded: "a token encoded again in base64"
+        case .encodedTwice: "a token encoded again in base64"
         }
     }
 
-    fileprivate func remedy(_ means: TokenOrigin.Means) -> ReportedText {
+    fileprivate func remedy(for originKind: TokenOrigin.Kind) -> ReportedText {
         switch self {
         case .accessToken, .apiKey, .pem, .encrypted: Self.signing
-        case .surrounded where means == .command:
+        case .insideOtherText where originKind == .command:
             "print only the token to standard output, and everything else to standard error"
-        case .writtenJSON, .broken, .surrounded, .plainBase64, .encoded:
+        case .jsonInString, .brokenByWhiteSpace, .insideOtherText, .plainBase64, .encodedTwice:
             "return only the token, as one line of base64url without padding"
         }
     }
 }
 
-extension TokenOrigin.Means {
+extension TokenOrigin.Kind {
     /// The remedy for an answer without a token.
     fileprivate var emptyRemedy: ReportedText {
         switch self {
@@ -137,30 +141,31 @@ extension TokenOrigin.Means {
 /// Messages about tokens with wrong claims.
 extension ClaimFault {
     func wording(for context: AuthorizationContext) -> Wording {
-        let wording = verdict(for: context)
+        let wording = clauseWording(for: context)
         return Wording("the token for \(context) \(wording.cause)", wording.remedy)
     }
 
     /// Returns the fault as a clause whose subject is the token, such as `is for trip 7`, and the remedy.
-    private func verdict(for context: AuthorizationContext) -> Wording {
+    private func clauseWording(for context: AuthorizationContext) -> Wording {
         let kind: (noun: ReportedText, id: String, others: ReportedText) =
             switch context.subject {
             case .vehicle(let id, _): ("vehicle", id, "a consumer token")
             case .trip(let id): ("trip", id, "a driver token")
             case .shipment(let id): ("shipment", id, "a driver token")
             }
-        func needs(_ setting: ReportedText) -> ReportedText { "the issuer must set \(setting)" }
+        func settingRemedy(_ setting: ReportedText) -> ReportedText { "the issuer must set \(setting)" }
         return switch self {
-        case .algorithm(let name):
+        case .wrongAlgorithm(let name):
             Wording(name.map { "is signed with \($0)" } ?? "names no algorithm", "the issuer must sign with RS256")
-        case .noAudience(let expected): Wording("names no audience", needs("aud to \(expected)"))
-        case .audience(let names, let expected): Wording("is for \(names.listed)", needs("aud to \(expected)"))
+        case .noAudience(let expected): Wording("names no audience", settingRemedy("aud to \(expected)"))
+        case .otherAudience(let names, let expected):
+            Wording("is for \(names.listed)", settingRemedy("aud to \(expected)"))
         case .identityToken(let issuer, _):
             Wording("is an identity token of \(issuer)", AnswerFault.Lookalike.signing)
         case .notYetValid(let seconds):
-            Wording("is not valid until \(seconds) s after its issue (nbf)", needs("nbf to iat, or omit nbf"))
+            Wording("is not valid until \(seconds) s after its issue (nbf)", settingRemedy("nbf to iat, or omit nbf"))
         case .notAString(let claim, let kind):
-            Wording("has a \(claim) that is \(kind)", needs("it to the id alone, as a string"))
+            Wording("has a \(claim) that is \(kind)", settingRemedy("it to the id alone, as a string"))
         case .otherService(let claim):
             Wording(
                 """
@@ -171,11 +176,11 @@ extension ClaimFault {
                 correct vehicle.service, or the issuer must set \
                 \(claim == .vehicleid ? "deliveryvehicleid" : "vehicleid")
                 """)
-        case .misspelled(let name, let claim): Wording("names its vehicle under \(name)", needs("\(claim)"))
+        case .misspelled(let name, let claim): Wording("names its vehicle under \(name)", settingRemedy("\(claim)"))
         case .noSubject(let claim):
-            Wording("names no \(kind.noun) (it may be \(kind.others))", needs("\(claim)"))
-        case .wholePath: Wording("names the vehicle by its full path", needs("the id alone, \(kind.id)"))
-        case .otherCase(let other):
+            Wording("names no \(kind.noun) (it may be \(kind.others))", settingRemedy("\(claim)"))
+        case .fullResourceName: Wording("names the vehicle by its full path", settingRemedy("the id alone, \(kind.id)"))
+        case .otherLetterCase(let other):
             Wording(
                 "is for vehicle \(other), which differs from \(kind.id) only in upper and lower case",
                 "correct vehicle.vehicleId, or the issuer must set the vehicle's own id")

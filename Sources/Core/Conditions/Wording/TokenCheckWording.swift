@@ -3,15 +3,15 @@ package import ReportedText
 /// A finding of `waypost token` and `waypost check` about a token that the service sends.
 package enum TokenFinding: Sendable, Hashable {
     /// By the host's clock, the token expired this long ago. The service itself doesn't judge tokens by that clock.
-    case endedByHostClock(Duration)
+    case expiredByHostClock(Duration)
     /// By the host's clock, the token was issued this far in the future. Fleet Engine accepts at most `accepted`.
-    case issuedAhead(Duration, accepted: Duration)
+    case issuedInFuture(Duration, accepted: Duration)
     /// The token endpoint's certificate expires soon.
-    case certificateEnds(date: String, in: Duration)
+    case certificateExpiring(date: String, in: Duration)
     /// Fleet Engine will reject the token because its `exp` is in milliseconds.
     case expiryInMilliseconds
     /// Fleet Engine will reject the token because its `exp` is more than an hour ahead.
-    case expiryTooFar
+    case expiryTooFarAhead
 }
 
 extension TokenFinding {
@@ -20,25 +20,25 @@ extension TokenFinding {
 
     private var wording: Wording {
         switch self {
-        case .endedByHostClock(let time):
+        case .expiredByHostClock(let time):
             Wording(
                 "the token expired \(time.spoken) ago by this host's clock",
                 "the issuer must make a new token; if a clock is wrong, set it")
-        case .issuedAhead(let time, let accepted):
+        case .issuedInFuture(let time, let accepted):
             Wording(
                 """
                 the token was issued \(time.spoken) ahead of this host's clock, but Fleet Engine accepts at most \
                 \(accepted.spoken)
                 """,
                 "set the clock that is wrong")
-        case .certificateEnds(let date, let time):
+        case .certificateExpiring(let date, let time):
             Wording(
                 "the token endpoint's certificate expires on \(date), in \(time.spoken)", "renew it before then")
         case .expiryInMilliseconds:
             Wording(
                 "Fleet Engine rejects an exp in milliseconds, which is thousands of years ahead",
                 "the issuer must divide it by 1000")
-        case .expiryTooFar:
+        case .expiryTooFarAhead:
             Wording("Fleet Engine rejects an exp more than an hour ahead", "the issuer must set an earlier exp")
         }
     }

@@ -17,11 +17,11 @@ extension CommandFault {
                 "\(Self.byHand), or raise \(origin.section).timeoutSeconds")
         case .tooMuchOutput:
             Wording("\(origin) wrote more than 64 KiB", "print the token or a small JSON object")
-        case .stillRuns(let processID):
+        case .processStillRunning(let processID):
             Wording(
                 "\(origin): its process \(processID) runs as another user and could not be ended",
                 "end process \(processID); the command is started again after that")
-        case .isBeingEnded(let count):
+        case .processesEnding(let count):
             Wording(
                 "\(origin): waiting for \(count) of its processes to end",
                 "check whether these processes keep starting others, or wait for a device")
@@ -46,9 +46,9 @@ extension ProgramFault {
         return switch self {
         case .notInPath(let name): Wording("there is no program \(name) in PATH", wholePath)
         case .missing(let path): Wording("there is no \(path)", wholePath)
-        case .homePath(let path):
+        case .unexpandedTilde(let path):
             Wording("there is no \(path), because only a shell expands ~", "write the absolute path")
-        case .commandLine(let program, let line):
+        case .programWithArguments(let program, let line):
             Wording(
                 "there is no \(line)",
                 """
@@ -61,8 +61,9 @@ extension ProgramFault {
             Wording(
                 "this user may not execute \(path), or its file system is mounted with noexec",
                 "allow this user to execute the program (chmod), or move the program")
-        case .otherProcessor(let path): Wording("\(path) is built for another processor architecture", otherProgram)
-        case .otherSystem(let path): Wording("\(path) is built for another operating system", otherProgram)
+        case .builtForOtherProcessor(let path):
+            Wording("\(path) is built for another processor architecture", otherProgram)
+        case .builtForOtherSystem(let path): Wording("\(path) is built for another operating system", otherProgram)
         case .empty(let path): Wording("\(path) is empty", "install the program again")
         case .byteOrderMark(let path):
             Wording(
@@ -119,7 +120,7 @@ extension SourceFault.Problem {
         case .unreadable(let kind, let reason): return Wording("can't be read: \(reason)", kind.remedy)
         case .notAFile: return Wording("is not a file", otherFile)
         case .tooLarge(let bytes): return Wording("is larger than \(bytes) bytes", otherFile)
-        case .openToEveryUser(let isMounted):
+        case .readableByEveryUser(let isMounted):
             var remedy: ReportedText = "mount it with mode 0440 (Docker: mode, Kubernetes: defaultMode)"
             if case .file(let path) = source, !isMounted { remedy = "run chmod o= \(path)" }
             return Wording("contains a secret and can be read by every user", remedy)
@@ -129,17 +130,17 @@ extension SourceFault.Problem {
                 "contains a service account's key, which allows any program to sign tokens",
                 "keep that key in the backend, and use the key that the backend issued to this vehicle")
         case .notUTF8: return Wording("is not UTF-8 text", "save it as UTF-8")
-        case .severalLines: return Wording("has more than one line", "write only the value, on one line")
+        case .multipleLines: return Wording("has more than one line", "write only the value, on one line")
         case .invalidKey:
             return Wording(
                 "contains more than a key; the scheme bearer requires only the key",
                 "remove quotes, spaces and the name of another scheme (Basic)")
         case .invalidPair: return Wording("isn't a pair, as the scheme basic requires", "write user:password")
-        case .unfilledVariable:
+        case .unexpandedVariable:
             return Wording(
                 "contains a variable in ${}, which is not expanded",
                 "write {\"environment\": NAME, \"scheme\": \"bearer\"}")
-        case .noScheme:
+        case .missingScheme:
             return Wording(
                 "has a user and a password without a scheme", "write {\"file\": PATH, \"scheme\": \"basic\"}")
         }

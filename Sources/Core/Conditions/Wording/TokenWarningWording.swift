@@ -29,11 +29,11 @@ extension AuthorizationWarning: CustomStringConvertible {
                 \(assumed.secondsText)
                 """,
                 "the issuer must set exp and iat")
-        case .rejectedTokenAgain(let context):
+        case .rejectedTokenReissued(let context):
             Wording(
                 "Fleet Engine rejected the token for \(context), but its issuer returned the same one again",
                 "the issuer must make a new token each time")
-        case .oldTokenAgain(let context, let minimumLife):
+        case .oldTokenReissued(let context, let minimumLife):
             Wording(
                 """
                 the issuer returned the token for \(context) again with less than \(minimumLife.secondsText) left
@@ -41,7 +41,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 "the issuer must make a new token earlier")
         case .questionableToken(let doubt): doubt.wording
         case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.longestSentence), "")
-        case .processesLeft(let command, _, let processID?):
+        case .processesLeftRunning(let command, _, let processID?):
             Wording(
                 """
                 token command \(command) left process \(processID) running; the command is not started again until that \
@@ -49,7 +49,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 """,
                 "change the command so that it ends the processes that it starts; then end process \(processID) yourself"
             )
-        case .processesLeft(let command, let count, nil):
+        case .processesLeftRunning(let command, let count, nil):
             Wording(
                 """
                 token command \(command) left \(count) processes running; the command is not started again until they \
@@ -82,9 +82,9 @@ extension ClaimWarning {
         func objectRemedy(for claim: String) -> ReportedText { "the issuer must write an object with \(claim)" }
         return switch self {
         case .noKeyID: Wording("has no key id", "the issuer must set kid to the service account's private key id")
-        case .noAccount(let claim): Wording("has no \(claim)", account)
-        case .twoAccounts: Wording("has a sub that differs from its iss", account)
-        case .noSlash(let expected):
+        case .missingAccount(let claim): Wording("has no \(claim)", account)
+        case .differentAccounts: Wording("has a sub that differs from its iss", account)
+        case .missingSlash(let expected):
             Wording("has an aud without the slash at its end", "the issuer must set aud to \(expected)")
         case .authorizationNotAnObject(let kind, let claim):
             Wording("has an authorization claim that is \(kind)", objectRemedy(for: claim))
@@ -94,8 +94,8 @@ extension ClaimWarning {
         case .serverToken:
             Wording("is a server token, valid for every vehicle", "the issuer must make driver tokens")
         case .missing(let claim): Wording("has no \(claim)", number)
-        case .noNumber(let claim): Wording("has an \(claim) that is not a number", number)
-        case .noTime(let claim, let time): Wording("has the \(claim) \(time), which isn't a time", number)
+        case .notANumber(let claim): Wording("has an \(claim) that is not a number", number)
+        case .notATime(let claim, let time): Wording("has the \(claim) \(time), which isn't a time", number)
         case .milliseconds(let claim, let time): Wording("has the \(claim) \(time) in milliseconds", number)
         case .quoted(let claim): Wording("has its \(claim) in quotes", number)
         }
@@ -105,7 +105,9 @@ extension ClaimWarning {
 extension ExpiryWarning {
     fileprivate var wording: Wording {
         let sameEnd: ReportedText = "the issuer must state the same end in both"
-        func fate(_ hasOwn: Bool) -> ReportedText { hasOwn ? "the token's own exp applies" : "the value is ignored" }
+        func fallback(hasTokenExpiry: Bool) -> ReportedText {
+            hasTokenExpiry ? "the token's own exp applies" : "the value is ignored"
+        }
         switch self {
         case .dateBeforeIssue(let time):
             return Wording(
@@ -118,26 +120,29 @@ extension ExpiryWarning {
                 the token is used
                 """,
                 "set the clock of the server that sends this Date")
-        case .unjudged:
+        case .noUsableClock:
             return Wording(
                 """
                 no clock can determine when the token expires: it has no usable iat, its issuer sent no Date, and this \
                 machine's clock is wrong or the token has expired
                 """,
                 "the issuer must set iat")
-        case .stated(let stated, let seconds, let own):
+        case .differentExpiries(let stated, let seconds, let own):
             let end = seconds > 0 ? "leaves \(seconds) s" : "says that the token ended \(-seconds) s ago"
             let use = seconds < own ? "the earlier end applies" : "exp applies"
             return Wording("its \(stated.words) \(end), but the token's own exp leaves \(own) s; \(use)", sameEnd)
-        case .otherFormat(let stated, let format, let hasOwn):
+        case .otherFormat(let stated, let format, let hasTokenExpiry):
             return Wording(
-                "its \(stated.words) isn't an expiry in the format \(format.rawValue); \(fate(hasOwn))",
+                """
+                its \(stated.words) isn't an expiry in the format \(format.rawValue); \
+                \(fallback(hasTokenExpiry: hasTokenExpiry))
+                """,
                 "set expirationFormat to automatic")
-        case .unreadable(let stated, let hasOwn):
+        case .unreadable(let stated, let hasTokenExpiry):
             return Wording(
-                "its \(stated.words) isn't an expiry; \(fate(hasOwn))",
+                "its \(stated.words) isn't an expiry; \(fallback(hasTokenExpiry: hasTokenExpiry))",
                 "the issuer must write the expiry in seconds since 1970, or omit it")
-        case .oldFile:
+        case .outdatedFile:
             return Wording(
                 "the file seems older than its token can be, or this host's clock is wrong",
                 "write a new token to the file, or set the clock")

@@ -29,7 +29,7 @@ extension TokenFault {
         case .invalidSetting(let key, let fault): fault.wording(for: key)
         case .providerFailed(let fault): fault.wording
         case .reported(_, let message): Wording(message, "")
-        case .noResources(let key, let reason):
+        case .resourcesExhausted(let key, let reason):
             Wording(
                 "\(key): the system can't start another process or thread now: \(reason)",
                 "raise the limits on processes and memory (ulimit -u, -v and -d, TasksMax=)")
@@ -61,7 +61,7 @@ extension ExchangeFault {
         case .nameNotResolved: return "check the host in \(section).url and the network's name server"
         case .connectionFailed: return "\(url), and that the backend runs"
         case .timedOut: return "check the network and the backend's load, or raise \(section).timeoutSeconds"
-        case .answerBrokenOff: return "see the backend's log"
+        case .answerTruncated: return "see the backend's log"
         case .connectionLost(isEncrypted: false):
             return "see the backend's log, and use https if the port expects it"
         // The TLS alert that rejects a client certificate may have been lost with the connection, so the certificate is
@@ -71,11 +71,11 @@ extension ExchangeFault {
             return "check that the port of \(section).url speaks https, and \(origin.certificateRemedy)"
         case .oldTLS: return "the backend must support TLS 1.2 or newer"
         case .certificateRequired, .certificateRejected: return origin.requiredCertificateRemedy
-        case .untrustedCertificate(.outsideItsTime?):
+        case .untrustedCertificate(.notValidNow?):
             return "renew the backend's certificate, or set this machine's clock if it is wrong"
-        case .untrustedCertificate(.ofAnotherName?):
+        case .untrustedCertificate(.otherHostName?):
             return "correct the host in \(section).url, or install a certificate for this host in the backend"
-        case .untrustedCertificate(.ofUnknownAuthority?):
+        case .untrustedCertificate(.unknownAuthority?):
             return "if the certificate authority is your own, add its certificate to \(section).caFile"
         case .untrustedCertificate(nil): return "\(url) and caFile, and the backend's certificate"
         case .clientFailed: return "run waypost check, and correct \(section)"
@@ -111,7 +111,7 @@ extension TokenOrigin {
 
 extension EndpointRejection {
     fileprivate func wording(for origin: TokenOrigin) -> Wording {
-        let meaning = detail?.wording(for: origin) ?? meaningOfStatus(for: origin)
+        let meaning = detail?.wording(for: origin) ?? statusWording(for: origin)
         let said: ReportedText = message.map { "; it says \"\($0)\"" } ?? ""
         let page: ReportedText = isPage ? ", with a page (HTML or XML)" : ""
         let other: ReportedText = isPage ? "; another server, a proxy or a login page may be answering" : ""
@@ -119,7 +119,7 @@ extension EndpointRejection {
             "\(origin) answered \(status)\(page): \(meaning.cause)\(said)", "\(meaning.remedy)\(other)")
     }
 
-    private func meaningOfStatus(for origin: TokenOrigin) -> Wording {
+    private func statusWording(for origin: TokenOrigin) -> Wording {
         let section = origin.section
         let content: ReportedText = "check \(section).headers and body, and the backend's log"
         switch status {
@@ -199,9 +199,9 @@ extension ExpiryFault {
             return Wording(
                 "\(giver) gave a token whose exp is not after its iat",
                 "the issuer must set exp to the time when the token expires")
-        case .overWhenGiven(let judge):
+        case .expiredWhenReturned(let evidence):
             let by: ReportedText =
-                switch judge {
+                switch evidence {
                 case .issuer: " by the endpoint's own clock (its Date header)"
                 case .synchronizedHost: " by this host's clock, which is synchronized"
                 case .statement: ""
@@ -220,7 +220,7 @@ extension ProviderFault {
         case .silent(let time):
             Wording("the token provider gave neither a token nor an error in \(time.spoken)", callBack)
         case .notCalledBack(let time): Wording("the token provider did not call back within \(time.spoken)", callBack)
-        case .heldUp(let time):
+        case .blockedByEarlierCall(let time):
             Wording("the token provider was blocked by another fetchToken for \(time.spoken)", callBack)
         case .busy:
             Wording("the token provider has not returned from an earlier fetchToken, which has timed out", callBack)
@@ -229,7 +229,8 @@ extension ProviderFault {
         case .noCompletionForm:
             Wording(
                 "the token provider has no fetchToken(with:completion:)", "implement it, or the async form")
-        case .gaveUp: Wording("the token provider gave up: it reported a cancellation", "see the provider's log")
+        case .cancellationReported:
+            Wording("the token provider gave up: it reported a cancellation", "see the provider's log")
         case .failed(let message): Wording("the token provider failed: \(message)", "see the provider's log")
         }
     }

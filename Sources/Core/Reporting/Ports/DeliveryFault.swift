@@ -133,7 +133,7 @@ package struct LostExchange: Sendable, Hashable {
         case clientFailed
     }
 
-    package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
+    package enum CertificateFault: Sendable, Hashable { case notValidNow, otherHostName, unknownAuthority }
 
     package let cause: Cause
     /// A description of the failure, with addresses and times.

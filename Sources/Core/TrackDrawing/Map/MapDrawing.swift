@@ -42,38 +42,40 @@ struct MapDrawing {
         let step = meters / frame.metersPerPixel
         let middleX = width / 2
         let middleY = height / 2
-        func label(_ pixels: Double, positive: String, negative: String) -> String {
+        func distanceLabel(pixels: Double, positive: String, negative: String) -> String {
             let count = (pixels / step).rounded()
-            return count == 0 ? "0" : "\(Self.length(abs(count) * meters)) \(count > 0 ? positive : negative)"
+            let length = Self.lengthLabel(meters: abs(count) * meters)
+            return count == 0 ? "0" : "\(length) \(count > 0 ? positive : negative)"
         }
         var lines: Markup = ""
         for x in RoundStep.multiples(of: step, from: -middleX, to: middleX) { lines += "M\(middleX + x) 0v\(height)" }
         for y in RoundStep.multiples(of: step, from: -middleY, to: middleY) { lines += "M0 \(middleY + y)h\(width)" }
         svg.add("<path class=\"grid\" d=\"\(lines)\"/>")
         for x in RoundStep.multiples(of: step, from: 30 - middleX, to: middleX - step - 90) {
-            let text = label(x, positive: "E", negative: "W")
+            let text = distanceLabel(pixels: x, positive: "E", negative: "W")
             svg.add("<text class=\"coordinate\" x=\"\(middleX + x + 4)\" y=\"\(height - 6)\">\(text)</text>")
         }
         for y in RoundStep.multiples(of: step, from: 20 - middleY, to: middleY - 30) {
-            let text = label(-y, positive: "N", negative: "S")
+            let text = distanceLabel(pixels: -y, positive: "N", negative: "S")
             svg.add("<text class=\"coordinate\" x=\"5\" y=\"\(middleY + y - 4)\">\(text)</text>")
         }
         let right = width - 16
         let bottom = height - 14
+        let scaleLabel = Self.lengthLabel(meters: meters)
         svg.add(
             """
             <g class="north"><path d="M\(width - 22) 14l6 17-6-4-6 4z"/>\
             <text x="\(width - 22)" y="44" text-anchor="middle">N</text></g>
             <g class="scale"><path d="M\(right - step) \(bottom - 5)v5h\(step)v-5"/>\
-            <text x="\(right - step / 2)" y="\(bottom - 5)" text-anchor="middle">\(Self.length(meters))</text></g>
+            <text x="\(right - step / 2)" y="\(bottom - 5)" text-anchor="middle">\(scaleLabel)</text></g>
             """)
-        reserve(PlanePoint(x: width - 22, y: 24), width: 30, height: 48)
-        reserve(PlanePoint(x: right - step / 2, y: bottom - 8), width: step + 12, height: 28)
-        reserve(PlanePoint(x: width / 2, y: height - 10), width: width, height: 20)
+        reserveArea(around: PlanePoint(x: width - 22, y: 24), width: 30, height: 48)
+        reserveArea(around: PlanePoint(x: right - step / 2, y: bottom - 8), width: step + 12, height: 28)
+        reserveArea(around: PlanePoint(x: width / 2, y: height - 10), width: width, height: 20)
     }
 
     /// Returns a round length as text, such as `500 m`, `2 km` or `0.5 m`.
-    private static func length(_ meters: Double) -> String {
+    private static func lengthLabel(meters: Double) -> String {
         meters >= 1000 ? "\(Markup.number(meters / 1000)) km" : "\(Markup.number(meters)) m"
     }
 
@@ -99,16 +101,16 @@ struct MapDrawing {
         } else if colors.last == SpeedScale.classCount {
             keys.insert(.unstatedSpeed)
         }
-        func pixels(_ isLive: Bool) -> [PlanePoint] {
-            map.reported.filter { $0.isLive == isLive }.map { pixel($0.fix) }
+        func pixels(isLive: Bool) -> [PlanePoint] {
+            map.reported.filter { $0.isLive == isLive }.map { pixel(of: $0.fix) }
         }
-        drawPath("reported", PathPoint.line(map.reported.map { pixel($0.fix) }), .reported)
-        drawPath("reported-past", PathPoint.dots(pixels(false)), .reportedPast)
-        drawPath("reported-live", PathPoint.dots(pixels(true)), .reportedLive)
-        drawPath("late", PathPoint.dots(map.late.map(pixel)), .late)
+        drawPath(PathPoint.linePath(through: map.reported.map { pixel(of: $0.fix) }), kind: "reported", key: .reported)
+        drawPath(PathPoint.dotPath(at: pixels(isLive: false)), kind: "reported-past", key: .reportedPast)
+        drawPath(PathPoint.dotPath(at: pixels(isLive: true)), kind: "reported-live", key: .reportedLive)
+        drawPath(PathPoint.dotPath(at: map.late.map(pixel(of:))), kind: "late", key: .late)
     }
 
-    private mutating func drawPath(_ kind: String, _ data: String, _ key: MapKey) {
+    private mutating func drawPath(_ data: String, kind: String, key: MapKey) {
         guard !data.isEmpty else { return }
         svg.add("<path class=\"\(kind)\" transform=\"scale(.1)\" vector-effect=\"non-scaling-stroke\" d=\"\(data)\"/>")
         keys.insert(key)
@@ -121,20 +123,20 @@ struct MapDrawing {
         let marks = StopMarks(stops, size) { pixel(latitude: $0.latitude, longitude: $0.longitude) }.marks
         let breaks = map.summary.statistics.breaks.elements()
         for place in breaks { drawLink(across: place) }
-        for halt in map.shortStops { draw(halt) }
+        for stop in map.shortStops { drawShortStop(stop) }
         drawEnds(avoiding: marks.map(\.point))
-        for mark in marks { draw(mark, of: stops) }
-        for vehicle in map.vehicles { draw(vehicle) }
+        for mark in marks { drawStopMark(mark, of: stops) }
+        for vehicle in map.vehicles { drawVehicle(vehicle) }
         labelEnds()
         for vehicle in map.vehicles {
-            if let name = vehicle.name { label(name, nextTo: pixel(vehicle.newest), isStrong: true) }
+            if let name = vehicle.name { drawLabel(name, nextTo: pixel(of: vehicle.newest), isStrong: true) }
         }
         for mark in marks {
             let time = mark.numbers.reduce(Duration.zero) { $0 + stops[$1 - 1].duration }
             let text = "\(FigureText.duration(time))\(mark.numbers.count > 1 ? " in total" : "")"
-            label(text, nextTo: mark.point, radius: halfWidth(of: mark))
+            drawLabel(text, nextTo: mark.point, radius: halfWidth(of: mark))
         }
-        for place in breaks { drawMiddle(of: place) }
+        for place in breaks { drawBreakMark(of: place) }
     }
 
     /// Draws a mark at the start of the track and, unless a vehicle is drawn, at its end. Leaves out a mark that would
@@ -142,18 +144,18 @@ struct MapDrawing {
     private mutating func drawEnds(avoiding stops: [PlanePoint]) {
         guard let start = map.start, let end = map.end else { return }
         func isFree(_ point: PlanePoint) -> Bool { !stops.contains { ($0 - point).length < size.markRadius } }
-        let first = pixel(start)
-        let last = pixel(end)
+        let first = pixel(of: start)
+        let last = pixel(of: end)
         if isFree(first) {
-            let title = "Start, \(moment(start.timeOfFix))"
+            let title = "Start, \(dateTimeLabel(of: start.timeOfFix))"
             svg.add(
                 "<g class=\"start\"><title>\(title)</title><circle cx=\"\(first.x)\" cy=\"\(first.y)\" r=\"7\"/></g>")
             keys.insert(.start)
         }
-        reserve(first, width: 14, height: 14)
+        reserveArea(around: first, width: 14, height: 14)
         guard map.vehicles.isEmpty else { return }
         if isFree(last) {
-            let title = "End, \(moment(end.timeOfFix))"
+            let title = "End, \(dateTimeLabel(of: end.timeOfFix))"
             svg.add(
                 """
                 <g class="end"><title>\(title)</title>\
@@ -161,40 +163,41 @@ struct MapDrawing {
                 """)
             keys.insert(.end)
         }
-        reserve(last, width: 12, height: 12)
+        reserveArea(around: last, width: 12, height: 12)
     }
 
     private mutating func labelEnds() {
         guard let start = map.start, let end = map.end else { return }
         let vehicle = map.vehicles.first
-        let first = pixel(start)
-        let last = pixel(vehicle?.newest ?? end)
-        let atStart = "start \(clock(start))"
+        let first = pixel(of: start)
+        let last = pixel(of: vehicle?.newest ?? end)
+        let atStart = "start \(timeLabel(of: start))"
         let isApart = (last - first).length > 4
         if let vehicle {
-            let time = clock(vehicle.newest)
-            label(vehicle.isCurrent ? "now \(time)" : "last position \(time) UTC", nextTo: last, isStrong: true)
+            let time = timeLabel(of: vehicle.newest)
+            drawLabel(vehicle.isCurrent ? "now \(time)" : "last position \(time) UTC", nextTo: last, isStrong: true)
         } else if isApart {
-            label("end \(clock(end))", nextTo: last, isStrong: true)
+            drawLabel("end \(timeLabel(of: end))", nextTo: last, isStrong: true)
         } else {
-            label(map.summary.statistics.fixes == 1 ? atStart : "start and end", nextTo: first, isStrong: true)
+            drawLabel(map.summary.statistics.fixes == 1 ? atStart : "start and end", nextTo: first, isStrong: true)
         }
-        if isApart { label(atStart, nextTo: first, isStrong: true) }
+        if isApart { drawLabel(atStart, nextTo: first, isStrong: true) }
     }
 
-    private mutating func draw(_ halt: TrackStop) {
-        let place = pixel(latitude: halt.latitude, longitude: halt.longitude)
-        let title = "Short stop, \(moment(halt.from)), \(FigureText.duration(halt.duration))"
+    private mutating func drawShortStop(_ stop: TrackStop) {
+        let place = pixel(latitude: stop.latitude, longitude: stop.longitude)
+        let title = "Short stop, \(dateTimeLabel(of: stop.from)), \(FigureText.duration(stop.duration))"
         svg.add("<circle class=\"halt\" cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"4\"><title>\(title)</title></circle>")
-        reserve(place, width: 8, height: 8)
-        keys.insert(.halt)
+        reserveArea(around: place, width: 8, height: 8)
+        keys.insert(.shortStop)
     }
 
-    private mutating func draw(_ mark: StopMarks.Mark, of stops: [TrackStop]) {
+    private mutating func drawStopMark(_ mark: StopMarks.Mark, of stops: [TrackStop]) {
         let radius = size.markRadius
         let half = halfWidth(of: mark)
         let titles = mark.numbers.map { number in
-            "\(number): \(moment(stops[number - 1].from)), \(FigureText.duration(stops[number - 1].duration))"
+            let stop = stops[number - 1]
+            return "\(number): \(dateTimeLabel(of: stop.from)), \(FigureText.duration(stop.duration))"
         }
         svg.add(
             """
@@ -202,7 +205,7 @@ struct MapDrawing {
             <rect x="\(mark.point.x - half)" y="\(mark.point.y - radius)" width="\(2 * half)" height="\(2 * radius)" rx="\(radius)"/>\
             <text x="\(mark.point.x)" y="\(mark.point.y + 4)">\(mark.text)</text></g>
             """)
-        reserve(mark.point, width: 2 * half, height: 2 * radius)
+        reserveArea(around: mark.point, width: 2 * half, height: 2 * radius)
         keys.insert(mark.numbers.count > 1 ? .stops : .stop)
     }
 
@@ -212,9 +215,9 @@ struct MapDrawing {
 
     /// Draws a vehicle as an arrow that points in its direction, or as a disc if the direction is unknown. Also draws
     /// its accuracy as a circle if the circle is larger than the vehicle.
-    private mutating func draw(_ vehicle: TrackMap.Vehicle) {
+    private mutating func drawVehicle(_ vehicle: TrackMap.Vehicle) {
         let fix = vehicle.newest
-        let place = pixel(fix)
+        let place = pixel(of: fix)
         let radius = (fix.horizontalAccuracyMeters ?? 0) / frame.metersPerPixel
         if radius > size.markRadius {
             svg.add("<circle class=\"accuracy\" cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"\(radius)\"/>")
@@ -227,7 +230,7 @@ struct MapDrawing {
             <g class="vehicle\(vehicle.isCurrent ? "" : " last")" \
             transform="translate(\(place.x) \(place.y))\(turn)">\(title)\(shape)</g>
             """)
-        reserve(place, width: 16, height: 16)
+        reserveArea(around: place, width: 16, height: 16)
         switch (vehicle.isCurrent, fix.headingDegrees) {
         case (true, .some): keys.insert(.vehicle)
         case (true, nil): keys.insert(.vehicleWithoutHeading)
@@ -237,19 +240,19 @@ struct MapDrawing {
     }
 
     private mutating func drawLink(across place: TrackBreak) {
-        let from = pixel(place.before)
-        let to = pixel(place.after)
+        let from = pixel(of: place.before)
+        let to = pixel(of: place.after)
         guard (to - from).length > 4 else { return }
         svg.add(
             """
             <path class="link \(String(describing: place.cause))" d="M\(from.x) \(from.y)L\(to.x) \(to.y)">\
             <title>\(title(of: place))</title></path>
             """)
-        keys.insert(key(of: place))
+        keys.insert(legendKey(for: place))
     }
 
-    private mutating func drawMiddle(of place: TrackBreak) {
-        let middle = (pixel(place.before) + pixel(place.after)) * 0.5
+    private mutating func drawBreakMark(of place: TrackBreak) {
+        let middle = (pixel(of: place.before) + pixel(of: place.after)) * 0.5
         let box = PlaneBounds(around: middle, width: 10, height: 10)
         guard labels.isFree(box) else { return }
         labels.reserve(box)
@@ -258,11 +261,11 @@ struct MapDrawing {
             <g class="break \(String(describing: place.cause))"><title>\(title(of: place))</title>\
             <path d="M\(middle.x) \(middle.y - 5)l5 5-5 5-5-5z"/></g>
             """)
-        keys.insert(key(of: place))
-        label(TrackFigures.text(of: place), nextTo: middle)
+        keys.insert(legendKey(for: place))
+        drawLabel(TrackFigures.label(of: place), nextTo: middle)
     }
 
-    private func key(of place: TrackBreak) -> MapKey {
+    private func legendKey(for place: TrackBreak) -> MapKey {
         switch place.cause {
         case .gap: .gap
         case .jump: .jump
@@ -271,14 +274,17 @@ struct MapDrawing {
     }
 
     private func title(of place: TrackBreak) -> String {
-        "\(TrackFigures.text(of: place)), from \(moment(place.before.timeOfFix)) to \(moment(place.after.timeOfFix))"
+        let start = dateTimeLabel(of: place.before.timeOfFix)
+        let end = dateTimeLabel(of: place.after.timeOfFix)
+        return "\(TrackFigures.label(of: place)), from \(start) to \(end)"
     }
 
     // MARK: Labels
 
     /// Draws a label if there is room.
-    private mutating func label(_ text: String, nextTo mark: PlanePoint, radius: Double? = nil, isStrong: Bool = false)
-    {
+    private mutating func drawLabel(
+        _ text: String, nextTo mark: PlanePoint, radius: Double? = nil, isStrong: Bool = false
+    ) {
         let width = Double(text.count) * (isStrong ? size.boldCharacterWidth : size.characterWidth)
         let radius = radius ?? size.markRadius
         guard let place = labels.place(nextTo: mark, radius: radius, width: width, height: size.lineHeight) else {
@@ -291,13 +297,17 @@ struct MapDrawing {
             """)
     }
 
-    private mutating func reserve(_ middle: PlanePoint, width: Double, height: Double) {
+    private mutating func reserveArea(around middle: PlanePoint, width: Double, height: Double) {
         labels.reserve(PlaneBounds(around: middle, width: width, height: height))
     }
 
-    private func clock(_ fix: Fix) -> String { FigureText.clock(fix.timeOfFix, seconds: false) }
-    private func moment(_ time: UTCTime) -> String { "\(FigureText.date(time)) \(FigureText.clock(time)) UTC" }
-    private func pixel(_ fix: Fix) -> PlanePoint { pixel(latitude: fix.latitude, longitude: fix.longitude) }
+    private func timeLabel(of fix: Fix) -> String { FigureText.timeOfDay(fix.timeOfFix, seconds: false) }
+
+    private func dateTimeLabel(of time: UTCTime) -> String {
+        "\(FigureText.date(time)) \(FigureText.timeOfDay(time)) UTC"
+    }
+
+    private func pixel(of fix: Fix) -> PlanePoint { pixel(latitude: fix.latitude, longitude: fix.longitude) }
 
     private func pixel(latitude: Double, longitude: Double) -> PlanePoint {
         frame.pixel(map.point(latitude: latitude, longitude: longitude))

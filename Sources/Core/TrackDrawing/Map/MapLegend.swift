@@ -1,7 +1,7 @@
 /// A kind of mark that the legend explains. The cases are in the order of the legend.
 enum MapKey: CaseIterable, Sendable {
     case plainTrack, unstatedSpeed, start, end, vehicle, vehicleWithoutHeading, lastPosition, lastPositionWithoutHeading
-    case reported, reportedLive, reportedPast, late, stop, stops, halt, gap, jump, backward
+    case reported, reportedLive, reportedPast, late, stop, stops, shortStop, gap, jump, backward
 
     /// The mark as it is drawn, followed by its meaning.
     var meaning: Markup {
@@ -20,7 +20,7 @@ enum MapKey: CaseIterable, Sendable {
         case .late: "<i class=\"dot late\"></i>past location: a shape point, or delivered later"
         case .stop: "<i class=\"dot stop\">1</i>stop of a minute or more"
         case .stops: "<i class=\"dot stop\">1–2</i>several stops"
-        case .halt: "<i class=\"dot halt\"></i>short stop, 10 s or more"
+        case .shortStop: "<i class=\"dot halt\"></i>short stop, 10 s or more"
         case .gap: "<i class=\"line gap\"></i>no fix"
         case .jump: "<i class=\"line jump\"></i>jump: too far for the elapsed time"
         case .backward: "<i class=\"dot back\"></i>time goes back"
@@ -39,8 +39,8 @@ struct MapLegend {
         if let percentages = speeds?.percentages {
             legend += "<div class=\"scale\"><span>Speed, km/h, and share of the driving</span><ol>"
             for (index, percentage) in percentages.enumerated() {
-                legend +=
-                    "<li><i class=\"k\(index)\"></i>\(SpeedScale.label(of: index))<small>\(percentage) %</small></li>"
+                let label = SpeedScale.label(ofClass: index)
+                legend += "<li><i class=\"k\(index)\"></i>\(label)<small>\(percentage) %</small></li>"
             }
             legend.add("</ol></div>")
         }

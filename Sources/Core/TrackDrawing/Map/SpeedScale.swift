@@ -9,18 +9,18 @@ enum SpeedScale {
     static let classCount = bounds.count + 1
 
     /// Returns the index of the class of a speed in metres per second. The slowest class has the index 0.
-    static func index(of speed: Double) -> Int { bounds.firstIndex { speed * 3.6 < $0 } ?? bounds.count }
+    static func classIndex(of speed: Double) -> Int { bounds.firstIndex { speed * 3.6 < $0 } ?? bounds.count }
 
     /// Whether a speed in metres per second is in a class, or at most 2 km/h outside it. While this is true, a line
     /// keeps the colour of the class.
-    static func isAbout(_ speed: Double, inClass index: Int) -> Bool {
+    static func isNearClass(_ index: Int, speed: Double) -> Bool {
         let low = index == 0 ? 0 : bounds[index - 1] - 2
         let high = index == bounds.count ? .infinity : bounds[index] + 2
         return speed * 3.6 >= low && speed * 3.6 < high
     }
 
     /// The label of a class, such as `10–25` or `≥ 110`, in km/h.
-    static func label(of index: Int) -> String {
+    static func label(ofClass index: Int) -> String {
         guard index < bounds.count else { return "≥ \(Int(bounds[index - 1]))" }
         return "\(index == 0 ? 0 : Int(bounds[index - 1]))–\(Int(bounds[index]))"
     }
@@ -32,7 +32,7 @@ struct SpeedShares: Sendable {
 
     /// Adds a speed in metres per second.
     mutating func add(_ speed: Double) {
-        if speed >= Motion.creepingSpeed { counts[SpeedScale.index(of: speed)] += 1 }
+        if speed >= Motion.creepingSpeed { counts[SpeedScale.classIndex(of: speed)] += 1 }
     }
 
     /// The share of each class in percent; `nil` if the vehicle never moved.

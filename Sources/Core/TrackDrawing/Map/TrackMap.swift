@@ -81,14 +81,14 @@ package struct TrackMap {
         guard let plane = line.plane, let around = line.bounds, let first = line.vertices.first else { return nil }
         let middle = plane.place(of: around.center)
         let projection = LocalProjection(latitude: middle.latitude, longitude: middle.longitude)
-        func moved(_ point: PlanePoint) -> PlanePoint {
+        func reprojected(_ point: PlanePoint) -> PlanePoint {
             let place = plane.place(of: point)
             return projection.point(latitude: place.latitude, longitude: place.longitude)
         }
         var vertices = line.vertices
-        var bounds = PlaneBounds(around: moved(first.point))
+        var bounds = PlaneBounds(around: reprojected(first.point))
         for index in vertices.indices {
-            vertices[index].point = moved(vertices[index].point)
+            vertices[index].point = reprojected(vertices[index].point)
             bounds.include(vertices[index].point)
         }
         self.vehicles = vehicles
@@ -103,14 +103,14 @@ package struct TrackMap {
         projection.point(latitude: latitude, longitude: longitude)
     }
 
-    func frame(_ size: DrawingSize) -> MapFrame { MapFrame(bounds, size) }
+    func frame(for size: DrawingSize) -> MapFrame { MapFrame(bounds, size) }
 
     /// The drawings in both sizes and their legend, as a section of a page.
     package var section: Markup {
         var section: Markup = "<section class=\"drawing\">\n"
         var legend = MapLegend()
         for size in DrawingSize.allCases {
-            let drawing = MapDrawing(self, frame(size))
+            let drawing = MapDrawing(self, frame(for: size))
             section.add(drawing.svg)
             legend.keys.formUnion(drawing.keys)
         }
@@ -123,8 +123,8 @@ package struct TrackMap {
     /// the note also states the maximum deviation.
     package var note: String {
         let middle = projection.place(of: bounds.center)
-        let place = FigureText.place(latitude: middle.latitude, longitude: middle.longitude)
-        let isRough = error / frame(.wide).metersPerPixel > 0.5
+        let place = FigureText.coordinates(latitude: middle.latitude, longitude: middle.longitude)
+        let isRough = error / frame(for: .wide).metersPerPixel > 0.5
         return "Grid in metres around \(place), WGS 84."
             + (isRough ? " The line is within \(FigureText.accuracy(error)) of the track." : "")
     }
@@ -159,21 +159,22 @@ struct TrackPaths: Sendable {
             let point = PathPoint(pixel)
             if let previous, !vertex.beginsPiece {
                 guard (pixel - previous.pixel).length >= Self.spacing else { continue }
-                let next = Self.color(of: vertex.speed, after: color)
-                data[next] += next == color ? point.line(from: previous) : "M\(previous)" + point.line(from: previous)
+                let next = Self.colorIndex(of: vertex.speed, after: color)
+                let line = point.relativeLine(from: previous)
+                data[next] += next == color ? line : "M\(previous)" + line
                 color = next
             } else {
-                color = Self.color(of: vertex.speed, after: -1)
+                color = Self.colorIndex(of: vertex.speed, after: -1)
                 data[color] += "M\(point)h0"
             }
             previous = point
         }
     }
 
-    private static func color(of speed: Float?, after color: Int) -> Int {
+    private static func colorIndex(of speed: Float?, after color: Int) -> Int {
         guard let speed = speed.map(Double.init) else { return SpeedScale.classCount }
         let isKnown = (0..<SpeedScale.classCount).contains(color)
-        return isKnown && SpeedScale.isAbout(speed, inClass: color) ? color : SpeedScale.index(of: speed)
+        return isKnown && SpeedScale.isNearClass(color, speed: speed) ? color : SpeedScale.classIndex(of: speed)
     }
 }
 
@@ -192,13 +193,13 @@ struct PathPoint: CustomStringConvertible {
     var description: String { "\(x) \(y)" }
 
     /// Returns the path data of a line from `start` to this point.
-    func line(from start: Self) -> String { "l\(x - start.x) \(y - start.y)" }
+    func relativeLine(from start: Self) -> String { "l\(x - start.x) \(y - start.y)" }
 
     /// Returns the path data of a dot at each pixel.
-    static func dots(_ pixels: [PlanePoint]) -> String { pixels.map { "M\(Self($0))h0" }.joined() }
+    static func dotPath(at pixels: [PlanePoint]) -> String { pixels.map { "M\(Self($0))h0" }.joined() }
 
     /// Returns the path data of a line through all pixels.
-    static func line(_ pixels: [PlanePoint]) -> String {
+    static func linePath(through pixels: [PlanePoint]) -> String {
         pixels.isEmpty ? "" : "M" + pixels.map { Self($0).description }.joined(separator: "L")
     }
 }

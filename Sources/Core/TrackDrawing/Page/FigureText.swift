@@ -54,19 +54,19 @@ package enum FigureText {
         let hours = (whole + 1800) / 3600
         switch whole {
         case ..<60: return "\(whole) s"
-        case ..<3600: return "\(whole / 60) min" + rest(whole % 60, "s")
-        case ..<172_800: return "\(minutes / 60) h" + rest(minutes % 60, "min")
-        default: return "\((hours / 24).grouped) days" + rest(hours % 24, "h")
+        case ..<3600: return "\(whole / 60) min" + remainder(whole % 60, unit: "s")
+        case ..<172_800: return "\(minutes / 60) h" + remainder(minutes % 60, unit: "min")
+        default: return "\((hours / 24).grouped) days" + remainder(hours % 24, unit: "h")
         }
     }
 
-    private static func rest(_ number: Int, _ unit: String) -> String { number == 0 ? "" : " \(number) \(unit)" }
+    private static func remainder(_ number: Int, unit: String) -> String { number == 0 ? "" : " \(number) \(unit)" }
 
     /// Returns a date, such as `2026-03-31`.
     package static func date(_ time: UTCTime) -> String { String(time.description.prefix { $0 != "T" }) }
 
     /// Returns a time of day, such as `10:31:39`, or `10:31` without seconds.
-    package static func clock(_ time: UTCTime, seconds: Bool = true) -> String {
+    package static func timeOfDay(_ time: UTCTime, seconds: Bool = true) -> String {
         let second = time.millisecondOfDay / 1000
         let minutes = "\(zeroPadded(String(second / 3600), to: 2)):\(zeroPadded(String(second / 60 % 60), to: 2))"
         return seconds ? "\(minutes):\(zeroPadded(String(second % 60), to: 2))" : minutes
@@ -74,14 +74,14 @@ package enum FigureText {
 
     /// Returns a period, such as `2026-03-31 10:30:00 to 10:34:59`. The second date is included only if it differs from
     /// the first.
-    package static func span(from: UTCTime, to: UTCTime) -> String {
-        if from == to { return "\(date(from)) \(clock(from))" }
-        let end = date(from) == date(to) ? clock(to) : "\(date(to)) \(clock(to))"
-        return "\(date(from)) \(clock(from)) to \(end)"
+    package static func period(from: UTCTime, to: UTCTime) -> String {
+        if from == to { return "\(date(from)) \(timeOfDay(from))" }
+        let end = date(from) == date(to) ? timeOfDay(to) : "\(date(to)) \(timeOfDay(to))"
+        return "\(date(from)) \(timeOfDay(from)) to \(end)"
     }
 
     /// Returns a position, such as `53.54998° N, 10.00000° E`. The fifth decimal is about a metre.
-    package static func place(latitude: Double, longitude: Double) -> String {
+    package static func coordinates(latitude: Double, longitude: Double) -> String {
         "\(decimal(abs(latitude), places: 5))° \(latitude < 0 ? "S" : "N"), \(decimal(abs(longitude), places: 5))° "
             + (longitude < 0 ? "W" : "E")
     }
@@ -94,9 +94,9 @@ package enum FigureText {
 /// Functions that write the figures of a track as text. They are shared by everything that describes a track.
 package enum TrackFigures {
     /// Returns the period of a track and its length, such as `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
-    package static func time(from first: UTCTime, to last: UTCTime) -> String {
+    package static func period(from first: UTCTime, to last: UTCTime) -> String {
         let length = first.duration(to: last)
-        let span = "\(FigureText.span(from: first, to: last)) UTC"
+        let span = "\(FigureText.period(from: first, to: last)) UTC"
         return length > .zero ? "\(span), \(FigureText.duration(length))" : span
     }
 
@@ -133,7 +133,7 @@ package enum TrackFigures {
     }
 
     /// Returns a description of a break, such as `gap of 1 min 33 s`, `jump of 3.20 km` or `back by 52 min`.
-    package static func text(of place: TrackBreak) -> String {
+    package static func label(of place: TrackBreak) -> String {
         switch place.cause {
         case .gap: "gap of \(FigureText.duration(place.duration))"
         case .jump: "jump of \(FigureText.distance(place.meters))"

@@ -64,7 +64,7 @@ package enum WorldMapLink {
 
     /// Returns a link to a position. The text of the link is the position in degrees.
     package static func place(latitude: Double, longitude: Double) -> Markup {
-        let text = FigureText.place(latitude: latitude, longitude: longitude)
+        let text = FigureText.coordinates(latitude: latitude, longitude: longitude)
         return "<a href=\"\(address(latitude: latitude, longitude: longitude))\" rel=\"noreferrer\">\(text)</a>"
     }
 }

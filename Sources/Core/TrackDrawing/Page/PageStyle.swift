@@ -14,7 +14,7 @@ package enum PageStyle {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <title>\(title)</title>
-        <style\(attribute(nonce))>
+        <style\(nonceAttribute(nonce))>
         \(sheet)\(style)
         </style>
         </head>
@@ -22,7 +22,7 @@ package enum PageStyle {
         """
     }
 
-    private static func attribute(_ nonce: String?) -> Markup { nonce.map { " nonce=\"\($0)\"" } ?? "" }
+    private static func nonceAttribute(_ nonce: String?) -> Markup { nonce.map { " nonce=\"\($0)\"" } ?? "" }
 
     // The colours for speeds are evenly spaced colours of the viridis colour map. They differ in lightness as much as
     // in hue, so that people with any colour vision can distinguish them. The colours that are closest to the

@@ -36,14 +36,14 @@ struct ProfileDrawing {
         return [speed, altitude].compactMap { $0 }
     }
 
-    /// Returns the drawing; `nil` if no fix has a speed or altitude, or if there is only one fix. `places` contains the
-    /// x coordinates, in pixels, of the samples that the script can highlight.
-    func svg(places: [Double]) -> Markup? {
+    /// Returns the drawing; `nil` if no fix has a speed or altitude, or if there is only one fix. `sampleOffsets`
+    /// contains the x coordinates, in pixels, of the samples that the script can highlight.
+    func svg(sampleOffsets: [Double]) -> Markup? {
         let panels = panels
         let axis = axis
         guard let last = panels.last, axis.runs.contains(where: { $0.from < $0.to }) else { return nil }
         let bottom = last.top + last.height
-        let data = places.map(Markup.number).joined(separator: ",")
+        let data = sampleOffsets.map(Markup.number).joined(separator: ",")
         var svg: Markup = ""
         svg.add(
             """
@@ -51,44 +51,44 @@ struct ProfileDrawing {
             aria-label="Speed and altitude over time" data-x="[\(data)]">
             """)
         for panel in panels {
-            svg += stopBands(on: axis, panel)
-            svg += pauseBands(on: axis, panel)
-            svg.add(panel.axis(from: Self.left, to: axis.end))
+            svg += stopBands(on: axis, in: panel)
+            svg += pauseBands(on: axis, in: panel)
+            svg.add(panel.grid(from: Self.left, to: axis.end))
             svg += panel.curve(of: profile, on: axis)
         }
-        svg += times(of: axis, bottom: bottom)
+        svg += timeLabels(of: axis, bottom: bottom)
         svg.add("<path class=\"pointer\" d=\"M0 \(Self.topRoom)V\(bottom)\"/>\n</svg>")
         return svg
     }
 
-    private func stopBands(on axis: TimeAxis, _ panel: ProfilePanel) -> Markup {
+    private func stopBands(on axis: TimeAxis, in panel: ProfilePanel) -> Markup {
         var bands: Markup = ""
         let numbered = zip(1..., stops).map { (name: "Stop \($0)", number: "\($0)", stop: $1) }
         for (name, number, stop) in shortStops.map({ (name: "Short stop", number: "", stop: $0) }) + numbered {
             guard let from = axis.x(of: stop.from), let to = axis.x(of: stop.to), to - from >= 0.5 else { continue }
             let hasNumber = panel.top == Self.topRoom && Double(number.count) * size.characterWidth + 4 < to - from
             bands += band(
-                "standing", "\(name), \(FigureText.duration(stop.duration))", x: from, width: to - from, panel,
-                text: hasNumber ? number : "", y: panel.top + 13)
+                kind: "standing", title: "\(name), \(FigureText.duration(stop.duration))", x: from, width: to - from,
+                in: panel, text: hasNumber ? number : "", y: panel.top + 13)
         }
         return bands
     }
 
-    private func pauseBands(on axis: TimeAxis, _ panel: ProfilePanel) -> Markup {
+    private func pauseBands(on axis: TimeAxis, in panel: ProfilePanel) -> Markup {
         var bands: Markup = ""
         for pause in axis.pauses {
             let isBack = pause.duration <= .zero
             let text = FigureText.duration(isBack ? .zero - pause.duration : pause.duration)
             let isShort = Double(text.count) * size.characterWidth + 6 >= pause.width
             bands += band(
-                "pause", "\(isBack ? "time goes back by" : "no fix for") \(text)", x: pause.x, width: pause.width,
-                panel, text: isShort ? "" : text, y: panel.top + panel.height / 2 + 4)
+                kind: "pause", title: "\(isBack ? "time goes back by" : "no fix for") \(text)", x: pause.x,
+                width: pause.width, in: panel, text: isShort ? "" : text, y: panel.top + panel.height / 2 + 4)
         }
         return bands
     }
 
     private func band(
-        _ kind: String, _ title: String, x: Double, width: Double, _ panel: ProfilePanel, text: String, y: Double
+        kind: String, title: String, x: Double, width: Double, in panel: ProfilePanel, text: String, y: Double
     ) -> Markup {
         """
         <g class="\(kind)"><title>\(title)</title>\
@@ -98,7 +98,7 @@ struct ProfileDrawing {
         """
     }
 
-    private func times(of axis: TimeAxis, bottom: Double) -> Markup {
+    private func timeLabels(of axis: TimeAxis, bottom: Double) -> Markup {
         var marks: Markup = ""
         var texts: Markup = ""
         for tick in axis.ticks(distance: size.timeDistance) {
@@ -154,15 +154,15 @@ struct ProfilePanel {
         self.value = value
     }
 
-    private func y(_ number: Double) -> Double { top + height * (high - number) / (high - low) }
+    private func y(of number: Double) -> Double { top + height * (high - number) / (high - low) }
 
     /// Returns grid lines at round values, with the values to the left of them.
-    func axis(from left: Double, to right: Double) -> Markup {
+    func grid(from left: Double, to right: Double) -> Markup {
         var lines: Markup = ""
         var texts: Markup = ""
         for number in RoundStep.multiples(of: step, from: low, to: high) {
-            lines += "M\(left) \(y(number))H\(right)"
-            texts += "<text class=\"number\" x=\"\(left - 6)\" y=\"\(y(number) + 4)\">\(number)</text>"
+            lines += "M\(left) \(y(of: number))H\(right)"
+            texts += "<text class=\"number\" x=\"\(left - 6)\" y=\"\(y(of: number) + 4)\">\(number)</text>"
         }
         return """
             <path class="grid" d="\(lines)"/>\(texts)<text class="title" x="\(left)" y="\(top - 8)">\(title)</text>
@@ -176,11 +176,11 @@ struct ProfilePanel {
         for (run, place) in zip(profile.runs, axis.runs) {
             for columns in columns(of: run, x: { axis.x(of: $0, in: place) }) {
                 guard let first = columns.first, let last = columns.last else { continue }
-                var highs: Markup = "\(first.x) \(y(first.extent.high))"
-                for column in columns.dropFirst() { highs += "L\(column.x) \(y(column.extent.high))" }
-                area += "M\(first.x) \(y(low))L\(highs)L\(last.x) \(y(low))z"
+                var highs: Markup = "\(first.x) \(y(of: first.extent.high))"
+                for column in columns.dropFirst() { highs += "L\(column.x) \(y(of: column.extent.high))" }
+                area += "M\(first.x) \(y(of: low))L\(highs)L\(last.x) \(y(of: low))z"
                 band += "M\(highs)"
-                for column in columns.reversed() { band += "L\(column.x) \(y(column.extent.low))" }
+                for column in columns.reversed() { band += "L\(column.x) \(y(of: column.extent.low))" }
                 band += "z"
             }
         }

@@ -18,10 +18,10 @@ extension TrackMap {
         let samples = chartSamples
         let drawings = charts.compactMap { chart in
             let axis = chart.axis
-            return chart.svg(places: samples.map { axis.x(of: $0.sample.from, in: axis.runs[$0.run]) })
+            return chart.svg(sampleOffsets: samples.map { axis.x(of: $0.sample.from, in: axis.runs[$0.run]) })
         }
         guard !drawings.isEmpty else { return nil }
-        let data = samples.map { self.data(of: $0.sample) }.joined(separator: ",")
+        let data = samples.map { self.scriptData(of: $0.sample) }.joined(separator: ",")
         var section: Markup = """
             <section class="drawing" id="profile" data-track="[\(data)]">
             <div class="place" hidden><input type="range" min="0" max="\(samples.count - 1)" value="0" \
@@ -58,14 +58,14 @@ extension TrackMap {
     /// Returns the data of a sample for the script, as a JSON array. It begins with the milliseconds since 1970, the
     /// metres east and north, and the latitude and longitude in degrees. The minimum and maximum speed in km/h and the
     /// altitude in metres follow.
-    private func data(of sample: TrackProfile.Sample) -> String {
-        func number(_ value: Double?) -> String { value.map { FigureText.decimal($0, places: 0) } ?? "null" }
+    private func scriptData(of sample: TrackProfile.Sample) -> String {
+        func jsonNumber(_ value: Double?) -> String { value.map { FigureText.decimal($0, places: 0) } ?? "null" }
         let meters = point(latitude: sample.latitude, longitude: sample.longitude)
         let fields = [
             "\(sample.from.millisecondsSince1970)", Markup.number(meters.x), Markup.number(meters.y),
             FigureText.decimal(sample.latitude, places: 5), FigureText.decimal(sample.longitude, places: 5),
-            number(sample.speed.map { $0.low * 3.6 }), number(sample.speed.map { $0.high * 3.6 }),
-            number(sample.altitude?.high),
+            jsonNumber(sample.speed.map { $0.low * 3.6 }), jsonNumber(sample.speed.map { $0.high * 3.6 }),
+            jsonNumber(sample.altitude?.high),
         ]
         return "[\(fields.joined(separator: ","))]"
     }

@@ -68,7 +68,7 @@ struct TimeAxis: Sendable {
 
     /// Returns ticks at round times that are roughly `distance` pixels apart, or more.
     func ticks(distance: Double) -> [Tick] {
-        let step = RoundStep.seconds(atLeast: distance * secondsPerPixel) * 1000
+        let step = RoundStep.timeStep(atLeast: distance * secondsPerPixel) * 1000
         let hasDays = step >= 86_400_000
         var ticks: [Tick] = []
         var shownDate = ""
@@ -80,7 +80,7 @@ struct TimeAxis: Sendable {
                 let place = x(of: time, in: run)
                 if ticks.last.map({ place - $0.x >= distance * 0.6 }) ?? true {
                     let date = FigureText.date(time)
-                    var tick = Tick(x: place, text: hasDays ? date : FigureText.clock(time, seconds: step < 60_000))
+                    var tick = Tick(x: place, text: hasDays ? date : FigureText.timeOfDay(time, seconds: step < 60_000))
                     if !hasDays, date != shownDate, place >= dateEnd {
                         tick.date = date
                         shownDate = date
@@ -92,7 +92,7 @@ struct TimeAxis: Sendable {
             }
         }
         if ticks.isEmpty, let first = runs.first {
-            ticks = [Tick(x: first.x, text: FigureText.clock(first.from), date: FigureText.date(first.from))]
+            ticks = [Tick(x: first.x, text: FigureText.timeOfDay(first.from), date: FigureText.date(first.from))]
         }
         return ticks
     }
@@ -111,7 +111,7 @@ enum RoundStep {
 
     /// Returns the smallest usual time step that is at least `minimum` seconds, such as 15 seconds or an hour. The
     /// result is in seconds.
-    static func seconds(atLeast minimum: Double) -> Int64 {
+    static func timeStep(atLeast minimum: Double) -> Int64 {
         let usual: [Int64] = [
             1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
         ]

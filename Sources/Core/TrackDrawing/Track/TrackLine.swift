@@ -32,7 +32,7 @@ struct TrackLine: Sendable {
         let point = plane.point(latitude: fix.latitude, longitude: fix.longitude)
         if bounds == nil { bounds = PlaneBounds(around: point) } else { bounds?.include(point) }
         append(Vertex(point: point, speed: fix.speedMetersPerSecond.map { Float($0) }, beginsPiece: beginsPiece))
-        if vertices.count >= capacity { thin() }
+        if vertices.count >= capacity { thinOut() }
     }
 
     private mutating func append(_ vertex: Vertex) {
@@ -46,7 +46,7 @@ struct TrackLine: Sendable {
 
     /// Doubles the tolerance and removes points, until half of the capacity is free. The first tolerance is about a
     /// tenth of a pixel of a large drawing.
-    private mutating func thin() {
+    private mutating func thinOut() {
         guard let bounds else { return }
         tolerance = max(tolerance, max(bounds.width, bounds.height, 1) / 20_000)
         while vertices.count > capacity / 2 {

@@ -43,11 +43,11 @@ struct TrackProfile: Sendable {
         fileprivate mutating func include(_ other: Self) {
             from = min(from, other.from)
             to = max(to, other.to)
-            speed = Self.joined(speed, other.speed)
-            altitude = Self.joined(altitude, other.altitude)
+            speed = Self.merged(speed, other.speed)
+            altitude = Self.merged(altitude, other.altitude)
         }
 
-        private static func joined(_ one: Extent?, _ other: Extent?) -> Extent? {
+        private static func merged(_ one: Extent?, _ other: Extent?) -> Extent? {
             guard var joined = one, let other else { return one ?? other }
             joined.include(other)
             return joined

@@ -14,8 +14,8 @@ package struct TrackSurvey: Sendable {
 
     package mutating func add(_ fix: Fix) {
         let step = summary.add(fix)
-        let known = withSpeed(fix)
-        map.add(known, step)
+        let known = addingLatestSpeed(to: fix)
+        map.add(known, step: step)
         // A short stop takes so little time that positions alone don't distinguish it from slow driving. Fixes without
         // a speed are therefore ignored.
         if known.speedMetersPerSecond != nil { halts.add(known, step) }
@@ -25,7 +25,7 @@ package struct TrackSurvey: Sendable {
 
     /// Returns `fix` with the latest speed if the fix has none and that speed is recent. Some receivers report position
     /// and speed in separate epochs.
-    private mutating func withSpeed(_ fix: Fix) -> Fix {
+    private mutating func addingLatestSpeed(to fix: Fix) -> Fix {
         if let speed = fix.speedMetersPerSecond { latestSpeed = (speed, fix.timeOfFix) }
         guard fix.speedMetersPerSecond == nil, let latestSpeed else { return fix }
         let age = latestSpeed.time.duration(to: fix.timeOfFix)
@@ -65,7 +65,7 @@ struct MapTrack: Sendable {
     private var isSteady = false
 
     /// Adds the next fix. `step` is its relation to the previous fix.
-    mutating func add(_ fix: Fix, _ step: TrackContinuity.Step) {
+    mutating func add(_ fix: Fix, step: TrackContinuity.Step) {
         var beginsPiece = false
         if case .broken(let place) = step {
             beginsPiece = true
@@ -75,13 +75,13 @@ struct MapTrack: Sendable {
             }
         }
         held.append((fix, beginsPiece))
-        if isSteady || held.count >= Self.quorum { drawHeld() }
+        if isSteady || held.count >= Self.quorum { drawHeldFixes() }
     }
 
     /// Draws the fixes that are still held back if nothing else has been drawn.
-    mutating func finish() { if start == nil { drawHeld() } }
+    mutating func finish() { if start == nil { drawHeldFixes() } }
 
-    private mutating func drawHeld() {
+    private mutating func drawHeldFixes() {
         isSteady = true
         for (fix, beginsPiece) in held {
             line.add(fix, beginsPiece: beginsPiece)

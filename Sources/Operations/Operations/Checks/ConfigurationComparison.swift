@@ -20,7 +20,7 @@ package enum ConfigurationComparison {
         _ report: StatusReport, file: String, isSame: (String) -> Bool, changedAt: Double?
     ) -> OnlineFinding.OtherConfiguration? {
         guard let loaded = report.configuration else { return nil }
-        if let other = loaded.file, !isSame(other) { return .file(other, checked: file) }
+        if let other = loaded.file, !isSame(other) { return .otherFile(other, checked: file) }
         if let rejection = report.conditions.first(where: { $0.code == ConditionCode.reloadRejected.rawValue }) {
             let problems = rejection.causes.map { ReportedText($0.cause, limit: ReportedText.longestSentence) }
             return .rejectedReload(problems, loadedAt: loaded.loadedAt)
@@ -28,7 +28,7 @@ package enum ConfigurationComparison {
         guard let time = UTCTime(rfc3339: loaded.loadedAt), let changedAt,
             changedAt > time.secondsSince1970 + tolerance
         else { return nil }
-        return .changedSince(file, loadedAt: loaded.loadedAt)
+        return .fileChanged(file, loadedAt: loaded.loadedAt)
     }
 
     /// Returns the difference between `file` on this machine and the configuration that the service uses. Blocks, so it

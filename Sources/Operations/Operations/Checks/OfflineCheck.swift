@@ -74,7 +74,7 @@ package enum OfflineCheck {
         return configuration.settings.compactMap { setting in
             guard case .line = setting.source, setting.value == ConfigurationSetting.redacted else { return nil }
             let section = String(setting.path.prefix { $0 != "." })
-            return CheckLine(.note, section, .openSecret(key: setting.path, file: file))
+            return CheckLine(.note, section, .exposedSecret(key: setting.path, file: file))
         }
     }
 
@@ -157,17 +157,17 @@ package enum OfflineCheck {
         }
         if isHidden(directory) || isHidden(path) || isClosed(directory, to: user) {
             let isKnown = user == EffectiveUser.current || EffectiveUser.current == 0
-            return line(isKnown ? .fail : .note, .hidden(from: FileStatus.name(ofUser: user)))
+            return line(isKnown ? .fail : .note, .hiddenFromUser(FileStatus.name(ofUser: user)))
         }
         guard kind(behind: directory) == .directory else {
             if path.hasPrefix("/run/waypost/") { return line(.note, .inRuntimeDirectory) }
             // A directory in /run may be missing now, because it is created again each time the system starts.
-            return line(path.hasPrefix("/run/") ? .note : .fail, .withoutDirectory)
+            return line(path.hasPrefix("/run/") ? .note : .fail, .directoryMissing)
         }
         switch kind(behind: path) {
         case nil: return FileSystem.volume(of: directory) == .memory ? line(.note, .inMemory) : []
-        case .directory?: return line(.fail, .directory)
-        default: return line(.note, .on)
+        case .directory?: return line(.fail, .isDirectory)
+        default: return line(.note, .isOn)
         }
     }
 
@@ -202,9 +202,9 @@ package enum OfflineCheck {
     ) -> CheckLine {
         let user = FileStatus.name(ofUser: configuration.expectedUser)
         guard configuration.expectedUser == EffectiveUser.current else {
-            return CheckLine(.note, section, .hiddenHere(key: key, path: path, user: user))
+            return CheckLine(.note, section, .hiddenFromCaller(key: key, path: path, user: user))
         }
-        return CheckLine(.fail, section, .hidden(key: key, path: path, user: user))
+        return CheckLine(.fail, section, .hiddenFromUser(key: key, path: path, user: user))
     }
 
     /// Checks that the service's user can create the outbox or write to it. `verifyOutbox` checks the outbox's file
@@ -212,13 +212,15 @@ package enum OfflineCheck {
     private static func outbox(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
-        func fault(_ finding: CheckFinding.Outbox) -> [CheckLine] { [CheckLine(.fail, "outbox", .outbox(finding))] }
+        func fault(_ finding: CheckFinding.OutboxFinding) -> [CheckLine] {
+            [CheckLine(.fail, "outbox", .outbox(finding))]
+        }
         guard kind(behind: directory) == .directory, FileSystem.volume(of: directory) != .kernel else {
-            return fault(.below(path: path, place: directory))
+            return fault(.invalidAncestor(path: path, ancestor: directory))
         }
         if FileSystem.isReadOnly(at: directory) {
             guard SandboxedCheck.inside != nil else { return fault(.readOnly(path: path, directory: directory)) }
-            return fault(.notAllowed(path: path, directory: directory, unit: SandboxedCheck.unit))
+            return fault(.deniedByUnit(path: path, directory: directory, unit: SandboxedCheck.unit))
         }
         // An existing outbox needs no further space, because its reserve file exists.
         if (try? FileSystem.entry(at: path)) == .some(nil), let shortage = shortage(at: directory) {
@@ -241,7 +243,7 @@ package enum OfflineCheck {
             FileSystem.obstacleToWriting(in: directory)
         }
         guard let obstacle = attempt ?? nil else { return nil }
-        let finding = CheckFinding.Outbox.notWritable(
+        let finding = CheckFinding.OutboxFinding.notWritable(
             directory: directory, user: FileStatus.name(ofUser: user), reason: obstacle.reason)
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
@@ -256,11 +258,12 @@ package enum OfflineCheck {
     /// Returns a line if `directory` has too little space for a new outbox; otherwise `nil`.
     static func shortage(at directory: String) -> CheckLine? {
         if let left = FileSystem.freeFiles(at: directory), left < neededFiles {
-            let finding = CheckFinding.Outbox.tooFewInodes(directory: directory, left: left, needed: neededFiles)
+            let finding = CheckFinding.OutboxFinding.tooFewInodes(
+                directory: directory, available: left, needed: neededFiles)
             return CheckLine(.fail, "outbox", .outbox(finding))
         }
         guard let free = FileSystem.freeBytes(at: directory), free < neededBytes else { return nil }
-        let finding = CheckFinding.Outbox.tooLittleSpace(
+        let finding = CheckFinding.OutboxFinding.tooLittleSpace(
             directory: directory, freeBytes: free, neededBytes: neededBytes)
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
@@ -331,19 +334,21 @@ package enum OfflineCheck {
         for finding in outboxNotes(configuration) { note(.outbox(finding), on: "outbox") }
         if case .loopback(_, port: 0) = configuration.statusAddress { note(.statusPortUnknown, on: "status") }
         if let window = configuration.outbox.durability.window {
-            note(.economy(updates: window.updates, span: window.span), on: "durability")
+            note(.economyDurability(updates: window.updates, span: window.span), on: "durability")
         }
         return lines
     }
 
-    private static func outboxNotes(_ configuration: Configuration) -> [CheckFinding.Outbox] {
-        var notes: [CheckFinding.Outbox] = []
+    private static func outboxNotes(_ configuration: Configuration) -> [CheckFinding.OutboxFinding] {
+        var notes: [CheckFinding.OutboxFinding] = []
         let user = configuration.expectedUser
         let path = configuration.outbox.path
         if user != EffectiveUser.current {
             notes.append(.ownedByAnotherUser(path: path, user: FileStatus.name(ofUser: user)))
         }
-        if let place = FileSystemTable.unmounted(above: path) { notes.append(.notMounted(path: path, place: place)) }
+        if let place = FileSystemTable.unmounted(above: path) {
+            notes.append(.notMounted(path: path, mountPoint: place))
+        }
         let outbox = FileSystem.destination(of: path)
         if FileSystem.volume(of: existingDirectory(above: outbox)) == .memory {
             notes.append(.inMemory(path: path))
@@ -352,7 +357,7 @@ package enum OfflineCheck {
         }
         let directory = FileSystem.parent(of: outbox)
         if (try? FileStatus(at: directory)) == .some(nil), directory != "/var/lib/waypost" {
-            notes.append(.withoutDirectory(directory))
+            notes.append(.directoryMissing(directory))
         }
         return notes
     }

@@ -135,7 +135,7 @@ extension OnlineCheck {
         let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
             let user = FileStatus.name(ofUser: configuration.expectedUser)
-            return CheckLine(.skip, "outbox", .outboxClosed(path: path, user: user))
+            return CheckLine(.skip, "outbox", .outboxForbidden(path: path, user: user))
         }
         if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }
         do {
@@ -292,7 +292,7 @@ extension OnlineCheck {
         let text = "fix of \(fix.timeOfFix), \(quality)\(detail)"
         let lag = present.map { fix.timeOfFix.duration(to: $0) } ?? .zero
         guard max(lag, .zero - lag) > .seconds(60) else { return CheckLine(.ok, "receiver", text) }
-        return CheckLine(.note, "receiver", .fixTime(fix: text, behind: lag, clock))
+        return CheckLine(.note, "receiver", .wrongFixTime(fix: text, behind: lag, clock))
     }
 
     private static func firstFix(_ events: AsyncStream<FixSourceEvent>, noting last: Locked<FirstFixWait>) async

@@ -34,8 +34,8 @@ package struct TokenVerdict: Sendable, Hashable {
         do throws(AuthorizationError) {
             let token = try rules.checked(try answer.unexpiredToken(), for: context)
             var cache = TokenCache()
-            _ = cache.request(context, now: .zero)
-            let fetched = cache.didFetch(.success(token), for: context, begun: .zero, now: .zero, jitter: 1)
+            _ = cache.requestToken(for: context, now: .zero)
+            let fetched = cache.recordOutcome(.success(token), for: context, begun: .zero, now: .zero, jitter: 1)
             _ = try fetched.answer.get()
             fault = nil
             otherFaults = []
@@ -56,7 +56,7 @@ package struct TokenVerdict: Sendable, Hashable {
     private static func rejection(ofExpiry expiry: Double?, isTooLong: Bool) -> TokenFinding? {
         guard let expiry else { return nil }
         if JSONWebToken.isInMilliseconds(expiry) { return .expiryInMilliseconds }
-        return isTooLong && JSONWebToken.isPlausible(expiry) ? .expiryTooFar : nil
+        return isTooLong && JSONWebToken.isPlausible(expiry) ? .expiryTooFarAhead : nil
     }
 }
 

@@ -160,13 +160,13 @@ extension ConfigurationSection {
             report(key, "has a line break or another control character; remove it")
         }
         let problem = HeaderTemplate.problem(ofCredentials: text, inHeader: name)
-        if problem == .unfilledVariable {
+        if problem == .unexpandedVariable {
             report(
                 key,
                 "contains a variable in ${}, which is not expanded; write {\"environment\": NAME, \"scheme\": "
                     + "\"bearer\"}")
         }
-        if problem == .noScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
+        if problem == .missingScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
             report(key, "has an unencoded user and password; write {\"file\": PATH, \"scheme\": \"basic\"}")
         }
     }

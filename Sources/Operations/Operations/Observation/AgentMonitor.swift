@@ -139,7 +139,7 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Records that a condition is still active, without counting it as another occurrence.
     package func hold(_ condition: Condition, on topic: ActiveConditions.Topic) {
-        change { state, now in state.conditions.hold(condition, on: topic, at: now) }
+        change { state, now in state.conditions.refresh(condition, on: topic, at: now) }
     }
 
     /// Records that a condition is no longer active.
@@ -153,14 +153,14 @@ package final class AgentMonitor: ReportingObserver {
     /// Counts token requests, and records the provider's warnings and the results of token renewals.
     package func note(_ event: TokenEvent) {
         switch event {
-        case .asked: state.withLock { $0.counts.tokenFetches += 1 }
+        case .providerAsked: state.withLock { $0.counts.tokenFetches += 1 }
         case .renewal(let renewal, _): note(renewal)
         case .warning(let warning):
             change { state, now in
                 state.token.warnedAt = now
-                state.conditions.raise(Condition(warning), on: .one(.tokenSupplyAtRisk), at: now)
+                state.conditions.raise(Condition(warning), on: .code(.tokenSupplyAtRisk), at: now)
             }
-        case .answered: break
+        case .providerAnswered: break
         }
     }
 
@@ -172,7 +172,7 @@ package final class AgentMonitor: ReportingObserver {
                 state.conditions.clear(.renewal, at: now)
                 // If the warning still applied after ten minutes, this token would have repeated it.
                 if let warnedAt = state.token.warnedAt, now - warnedAt >= TokenCache.reminderInterval {
-                    state.conditions.clear(.one(.tokenSupplyAtRisk), at: now)
+                    state.conditions.clear(.code(.tokenSupplyAtRisk), at: now)
                 }
             case .lapsed:
                 state.token.usedUntil = nil
@@ -190,11 +190,11 @@ package final class AgentMonitor: ReportingObserver {
     /// Records the number of updates in quarantine.
     package func note(quarantined count: Int64) {
         change { state, now in
-            let topic = ActiveConditions.Topic.one(.updatesQuarantined)
+            let topic = ActiveConditions.Topic.code(.updatesQuarantined)
             if count == 0 {
                 state.conditions.clear(topic, at: now)
             } else {
-                state.conditions.hold(Condition(quarantined: count), on: topic, at: now)
+                state.conditions.refresh(Condition(quarantined: count), on: topic, at: now)
             }
         }
     }
@@ -202,13 +202,13 @@ package final class AgentMonitor: ReportingObserver {
     /// Records how full the outbox is.
     package func note(_ extent: StoreExtent) {
         change { state, now in
-            let topic = ActiveConditions.Topic.one(.outboxNearlyFull)
+            let topic = ActiveConditions.Topic.code(.outboxNearlyFull)
             let share = extent.usedBytes * 100 / max(1, extent.maximumBytes)
             // The condition begins at 80 % but ends below 75 %, so that it doesn't flap.
-            let limit = state.conditions.active(topic) == nil ? 80 : 75
+            let limit = state.conditions.active(on: topic) == nil ? 80 : 75
             guard share >= limit else { return state.conditions.clear(topic, at: now) }
             let condition = Condition(outboxFilledTo: share, ofBytes: extent.maximumBytes)
-            state.conditions.hold(condition, on: topic, at: now)
+            state.conditions.refresh(condition, on: topic, at: now)
         }
     }
 
@@ -219,7 +219,7 @@ package final class AgentMonitor: ReportingObserver {
     package func note(loadedAt time: UTCTime) {
         change { state, now in
             state.configuration.loadedAt = time
-            state.conditions.clear(.one(.reloadRejected), at: now)
+            state.conditions.clear(.code(.reloadRejected), at: now)
         }
     }
 
@@ -229,7 +229,7 @@ package final class AgentMonitor: ReportingObserver {
         change { state, now in
             let condition = Condition(
                 rejectedReload: causes.first ?? "", and: Array(causes.dropFirst()), at: now)
-            state.conditions.raise(condition, on: .one(.reloadRejected), at: now)
+            state.conditions.raise(condition, on: .code(.reloadRejected), at: now)
         }
     }
 
@@ -237,7 +237,7 @@ package final class AgentMonitor: ReportingObserver {
         let system = systemTime?()
         change { state, now in
             state.counts.count(event)
-            state.conditions.note(event, at: now, isLive: system != nil)
+            state.conditions.record(event, at: now, isLive: system != nil)
             switch event {
             case .receiver(let receiver):
                 state.receiver.state = receiver
@@ -299,7 +299,7 @@ extension AgentMonitor.Snapshot {
     package var reasonForNoFix: String? {
         guard receiver.lastFixAt == nil else { return nil }
         if let rejection = receiver.lastRejection {
-            let rejected = counts.fixesRead.counted("fix", "fixes")
+            let rejected = counts.fixesRead.counted("fix", plural: "fixes")
             return "\(rejected) rejected; the last one because \(Condition(rejection).cause)"
         }
         return receiver.obstacle.map { "\(Condition($0).line)" }
@@ -323,9 +323,9 @@ extension AgentMonitor.Snapshot {
         }
         let lag = fix.timeOfFix.duration(to: present)
         guard lag > Self.maximumLag || lag < .zero - Self.maximumLead else {
-            return conditions.clear(.one(.receiverTimeWrong), at: now)
+            return conditions.clear(.code(.receiverTimeWrong), at: now)
         }
-        conditions.hold(Condition(receiverLag: lag), on: .one(.receiverTimeWrong), at: now)
+        conditions.refresh(Condition(receiverLag: lag), on: .code(.receiverTimeWrong), at: now)
     }
 
     fileprivate mutating func compare(serverTime time: UTCTime, with system: UTCTime, at now: Duration) {
@@ -335,9 +335,9 @@ extension AgentMonitor.Snapshot {
 
     private mutating func checkClock(offset: Duration, from other: Condition.ClockSource, at now: Duration) {
         guard offset > Self.clockTolerance || offset < .zero - Self.clockTolerance else {
-            return conditions.clear(.one(.hostClockWrong), at: now)
+            return conditions.clear(.code(.hostClockWrong), at: now)
         }
-        conditions.hold(Condition(hostClockOffset: offset, from: other), on: .one(.hostClockWrong), at: now)
+        conditions.refresh(Condition(hostClockOffset: offset, from: other), on: .code(.hostClockWrong), at: now)
     }
 }
 

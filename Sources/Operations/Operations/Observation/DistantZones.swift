@@ -34,7 +34,7 @@ package final class DistantZones: ReportingObserver {
             return before.hasFix && before.distant == state.distant ? nil : state.distant
         }
         guard let changed else { return }
-        let topic = ActiveConditions.Topic.one(.privateZoneDistant)
+        let topic = ActiveConditions.Topic.code(.privateZoneDistant)
         if changed.isEmpty {
             monitor.clear(topic)
         } else {

@@ -45,7 +45,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
     func networkChanged() {
         isHalfOpen = false
         connection = nil
-        route.networkChanged()
+        route.reset()
     }
 
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
@@ -94,7 +94,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         }
         knowsDeadFamily = false
         connection?.isGood = isDelivered
-        let leaves = route.didAnswer(status: answer.status)
+        let leaves = route.recordResponse(status: answer.status)
         if leaves, world.scenario.bug != .keepsDrainedConnections { connection = nil }
         return answer
     }
@@ -110,7 +110,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         knowsDeadFamily = true
         world.note(.answer, -4, 0, "network: IPv6 connects, but doesn't answer")
         await world.clock.wait(for: request.limits.connect)
-        if world.scenario.bug != .keepsOneFamily { route.didFail(over: .ipv6) }
+        if world.scenario.bug != .keepsOneFamily { route.recordFailure(over: .ipv6) }
         throw HTTPTransportError(Task.isCancelled ? .cancelled : .timedOut, "no secure connection")
     }
 
@@ -162,7 +162,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
 
     private func failure(_ code: HTTPTransportError.Code, _ detail: String) -> HTTPTransportError {
         world.allowDelay(for: Self.maximumDelayAfterFailure)
-        if connection == nil, code != .nameNotResolved { route.didFail(over: route.family ?? .ipv6) }
+        if connection == nil, code != .nameNotResolved { route.recordFailure(over: route.family ?? .ipv6) }
         knowsDeadFamily = false
         world.note(.answer, -1, 0, "network: \(detail)")
         return HTTPTransportError(code, "\(detail)")
