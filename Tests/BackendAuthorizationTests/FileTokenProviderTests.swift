@@ -78,7 +78,9 @@ import WaypostTestSupport
             _ = try await provider.token(for: van7)
             error = nil
         } catch let refusal { error = refusal }
-        #expect(error?.fault == (isExpired ? .expired(origin(ofFileAt: path), .expiredWhenReturned(.synchronizedHost)) : nil))
+        #expect(
+            error?.fault
+                == (isExpired ? .expired(origin(ofFileAt: path), .expiredWhenReturned(.synchronizedHost)) : nil))
     }
 
     /// The lifetime when the file was written, the file's age, and the remaining lifetime, which is `nil` if the clock

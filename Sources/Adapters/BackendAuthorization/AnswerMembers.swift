@@ -23,7 +23,7 @@ extension AnswerFault.Members {
         let failures: Set = ["error", "errors", "exception", "fault", "message", "detail", "details"]
         self =
             if let path = AnswerFault.Lookalike.tokenPaths(in: answer).first {
-                Self.otherSubjectsToken(answer[path: path]?.stringValue, origin.source.subject)
+                Self.mismatchedToken(answer[path: path]?.stringValue, for: origin.source.subject)
                     ?? .tokenUnderOtherKey(reportedText(path))
             } else if members["private_key"] != nil {
                 .serviceAccountKey
