@@ -56,7 +56,7 @@ private func fixes(
 private func traced(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) -> Int {
     var trace = LogTrace(lines: 1...Int.max, options: options)
     for from in stride(from: 0, to: input.count, by: pieceLength) {
-        trace.take(input.span.extracting(from..<min(input.count, from + pieceLength)))
+        trace.read(input.span.extracting(from..<min(input.count, from + pieceLength)))
     }
     trace.finish()
     precondition(!trace.explanation.isEmpty, "the explanation is empty")

@@ -38,7 +38,7 @@ struct PackedDigits {
     @inline(__always)
     var hasOnlyDigits: Bool {
         // The addition carries only out of bytes that aren't digits.
-        ((bytes &+ SWAR.repeated(0x80 - 10)) | bytes) & SWAR.high == 0
+        ((bytes &+ SWAR.repeated(0x80 - 10)) | bytes) & SWAR.highBits == 0
     }
 
     /// The number that the eight digits form.

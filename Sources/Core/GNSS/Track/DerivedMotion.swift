@@ -75,7 +75,7 @@ package struct DerivedMotion: Sendable {
         else { return false }
         let seconds = track[last].seconds(to: fix)
         let change = Self.bend(track[last - 1], track[last], fix).meters / seconds
-        return !Fix.canChange(by: change, in: seconds)
+        return !Fix.canVelocityChange(by: change, in: seconds)
     }
 
     /// Returns the displacement of `fix` from the place that the vehicle would have reached by keeping its velocity

@@ -73,7 +73,7 @@ package struct Plausibility: Sendable {
             var next = fix
             if let measured, measured.timeOfFix == lastAccepted.timeOfFix {
                 previous = measured
-                next = fix.completed(after: measured)
+                next = fix.completed(from: measured)
                 previous.speedMetersPerSecond = measured.knownSpeedMetersPerSecond
             }
             let contradiction = Self.contradiction(between: previous, and: next)
