@@ -23,12 +23,12 @@ struct SentenceReading {
         let readable = sentence + [UInt8(ascii: "\r")]
         unsafe readable.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
-            let text = unsafe SentenceText(fields: base + start, end: base + end, limit: base + bytes.count)
+            let text = unsafe SentenceText(fields: base + start, end: base + end, readableEnd: base + bytes.count)
             var fields = FieldCursor(text)
             if type == .pubx00 || type == .pubx04 { fields.skip() }
             read(&fields, of: type)
             guard fields.hasFault else { return }
-            let fault = FieldFault(fields, of: type, text)
+            let fault = FieldFault(fields, of: type, in: text)
             guard fault.number > 0 else { return }
             let number = Int(fault.number)
             let name = type.fieldName(number).map { " (\($0))" } ?? ""

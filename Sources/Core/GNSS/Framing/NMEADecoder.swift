@@ -322,7 +322,7 @@ extension NMEADecoder {
         if type == .txt || type == .other && ReceiverBanners.isBannerAddress(address) {
             unsafe recordBanner(in: bytes, from: first, to: end, isText: type == .txt)
         }
-        let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
+        let text = unsafe SentenceText(fields: base + first, end: base + end, readableEnd: base + bytes.count)
         if sky != nil, length == 5 { recordSky(from: text, address: address) }
         readFields(of: type, in: text, address: address, emit)
         if !assembler.warnings.isEmpty { recordWarnings() }
@@ -330,7 +330,7 @@ extension NMEADecoder {
 
     @inline(never)
     private mutating func recordSky(from text: SentenceText, address: UInt64) {
-        sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
+        sky?.add(FieldCursor(text), address: address, epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
     /// Keeps a message that may name the receiver. In a TXT sentence (`isText`), three numeric fields precede the
@@ -426,7 +426,7 @@ extension NMEADecoder {
         of type: SentenceType, _ text: SentenceText, address: UInt64, _ emit: (Fix) -> Void
     ) {
         var fields = FieldCursor(text)
-        let type = type == .pubx00 ? SentenceType(ubloxMessage: fields.decimal()?.whole) : type
+        let type = type == .pubx00 ? SentenceType(ubloxMessage: fields.readDecimal()?.whole) : type
         switch type {
         case .gns, .pubx00:
             if let sentence = PositionSentence(type, &fields, &cache) {
