@@ -35,7 +35,7 @@ struct ReplayedIntake {
             }
             accepted.append(fix)
             let filtered = motion.filtered(fix)
-            if motion.contradictsStated { contradictions += 1 }
+            if motion.contradictsReportedMotion { contradictions += 1 }
             policy.observe(filtered, motion.motion)
             shape.add(filtered, seenAt: fix)
             guard policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered) else { continue }

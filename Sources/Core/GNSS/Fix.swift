@@ -141,7 +141,8 @@ extension Fix {
     package func isWithinReach(of previous: Fix) -> Bool {
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
         let error =
-            (previous.horizontalAccuracyMeters ?? Self.defaultPositionError) + (horizontalAccuracyMeters ?? Self.defaultPositionError)
+            (previous.horizontalAccuracyMeters ?? Self.defaultPositionError)
+            + (horizontalAccuracyMeters ?? Self.defaultPositionError)
         var reach = seconds * Self.maximumVehicleSpeed
         if let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond {
             let stated = max(before, after) + Self.speedError

@@ -106,7 +106,8 @@ package struct LogOutcome: Sendable {
             guard let rejection = outcome.statistics.rejection else { continue }
             return .rejectedPositions(
                 rejected: rejection.rejected, stated: rejection.stated, field: "\(rejection.most)",
-                count: rejection.most.occurrences.count, log: outcome.name, firstLine: rejection.most.occurrences.firstLine)
+                count: rejection.most.occurrences.count, log: outcome.name,
+                firstLine: rejection.most.occurrences.firstLine)
         }
         let undated = outcomes.reduce(0) { $0 + $1.statistics.epochs.undated }
         guard undated == 0 else { return .undated(undated) }

@@ -182,7 +182,7 @@ struct PageTables {
             "\(name)", "\(moment(stop.from))", "\(moment(stop.to, after: stop.from))",
             "\(FigureText.duration(stop.duration))",
             WorldMapLink.place(latitude: stop.latitude, longitude: stop.longitude),
-            stop.unseen > .zero ? "\(FigureText.duration(stop.unseen)) of this without a fix" : "",
+            stop.unseenTime > .zero ? "\(FigureText.duration(stop.unseenTime)) of this without a fix" : "",
         ]
     }
 

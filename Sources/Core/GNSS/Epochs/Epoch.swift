@@ -113,7 +113,8 @@ struct Epoch {
         fix.hdop = values.hdop.value ?? (quality == .estimated || earlierHDOP == 0 ? nil : earlierHDOP)
         fix.satellitesUsed = values.satellitesUsed
         fix.mode = values.mode ?? values.ubloxMode
-        fix.horizontalAccuracyMeters = values.accuracy.value ?? fix.hdop.map { Self.accuracyRadius(hdop: $0, quality: quality) }
+        fix.horizontalAccuracyMeters =
+            values.accuracy.value ?? fix.hdop.map { Self.accuracyRadius(hdop: $0, quality: quality) }
         return .fix(fix)
     }
 
@@ -206,7 +207,7 @@ struct PositionClaims {
         }
     }
 
-    /// Whether the epoch has no position, because a flag says so. The flag sentenceCounts only if its talker has also sent a
+    /// Whether the epoch has no position, because a flag says so. The flag counts only if its talker has also sent a
     /// position, or if no talker has sent one.
     @inline(__always)
     var isVoid: Bool {

@@ -79,8 +79,8 @@ struct FixCalendar {
         nextTransmissionTime = nil
     }
 
-    /// Returns the instant of a valid fix; `nil` while no date is known. `ownDate` is the date in a valid sentence of the
-    /// same epoch, together with that sentence's time of day.
+    /// Returns the instant of a valid fix; `nil` while no date is known. `ownDate` is the date in a valid sentence of
+    /// the same epoch, together with that sentence's time of day.
     mutating func instant(of timeOfDay: TimeOfDay, ownDate: DateSentence?) -> UTCTime? {
         lacksDate = false
         if let ownDate, let stated = trustedInstant(of: ownDate) {
@@ -141,7 +141,8 @@ struct FixCalendar {
     private func midnightCorrected(_ stated: UTCTime) -> UTCTime {
         guard let lastInstant else { return stated }
         let onward = stated.millisecondsSince1970 - lastInstant.millisecondsSince1970
-        return onward >= 0 && onward < UTCTime.millisecondsPerDay / 2 ? stated : dayCorrected(stated, toFollow: lastInstant)
+        return onward >= 0 && onward < UTCTime.millisecondsPerDay / 2
+            ? stated : dayCorrected(stated, toFollow: lastInstant)
     }
 
     @inline(never)

@@ -23,8 +23,8 @@ struct EpochExplanation {
         }
     }
 
-    /// Returns the source of the date and of each value, with one line per source. `statedParts` lists the values that the
-    /// explained sentence contains.
+    /// Returns the source of the date and of each value, with one line per source. `statedParts` lists the values that
+    /// the explained sentence contains.
     func lines(statedParts: [EpochPart], isLate: Bool) -> [String] {
         if isLate { return ["it arrived after its epoch was complete: none of its values was used"] }
         guard epoch.fix != nil else { return [] }
@@ -41,7 +41,8 @@ struct EpochExplanation {
         let others = bySource.compactMap { source, parts in source.map { ($0, parts) } }.filter { $0.0 != place }
         for (source, parts) in others.sorted(by: { ($0.0.line, $0.0.ordinal) < ($1.0.line, $1.0.ordinal) }) {
             let isOvertaken = parts.contains { statedParts.contains($0) }
-            lines.append("\(Self.joinedNames(of: parts)) from \(source.description)\(isOvertaken ? precedenceNote(for: source) : "")")
+            let note = isOvertaken ? precedenceNote(for: source) : ""
+            lines.append("\(Self.joinedNames(of: parts)) from \(source.description)\(note)")
         }
         if epoch.sources[.accuracy] == nil, let source = epoch.sources[.hdop] {
             lines.append("accuracy from the HDOP of \(name(of: source))")

@@ -67,9 +67,13 @@ struct TraceRecord {
         if let place, after.epoch.claims.void != earlier.claims.void {
             currentEpoch.vetoes.removeAll { !after.epoch.claims.void.contains($0.source) }
             let source = after.epoch.claims.void.subtracting(earlier.claims.void)
-            if !source.isEmpty { currentEpoch.vetoes.append(TracedEpoch.Veto(source: source, place: place, flags: flags)) }
+            if !source.isEmpty {
+                currentEpoch.vetoes.append(TracedEpoch.Veto(source: source, place: place, flags: flags))
+            }
         }
-        if after.bodyHeadingDegrees != before.bodyHeadingDegrees, after.bodyHeadingDegrees != nil { headingSource = place }
+        if after.bodyHeadingDegrees != before.bodyHeadingDegrees, after.bodyHeadingDegrees != nil {
+            headingSource = place
+        }
         if let place, let completion = after.completion, before.completion == nil || after.serial != before.serial {
             completeCurrentEpoch(
                 as: completion, by: .learnedLastSentence(place), after: after, emitted: emitted)
@@ -138,7 +142,8 @@ struct TraceRecord {
         }
         if after.calendar.basis == .tagBlock { return epoch }
         lastDateSource = epoch.dateSource
-        for index in sentences.indices where sentences[index].place == candidateSource && candidateSource == epoch.dateSource {
+        for index in sentences.indices
+        where sentences[index].place == candidateSource && candidateSource == epoch.dateSource {
             sentences[index].firstDatedFixTime = sentences[index].firstDatedFixTime ?? fix.timeOfFix
         }
         return epoch

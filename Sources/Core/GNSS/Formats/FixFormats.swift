@@ -61,7 +61,8 @@ package enum GPXFormat {
         bytes.append("<time>")
         fix.timeOfFix.append(to: &bytes)
         bytes.append("</time>")
-        bytes.append("<geoidheight>", fix.geoidSeparationMeters, decimals: FixPrecision.meters, suffix: "</geoidheight>")
+        bytes.append(
+            "<geoidheight>", fix.geoidSeparationMeters, decimals: FixPrecision.meters, suffix: "</geoidheight>")
         if let satellites = fix.satellitesUsed {
             bytes.append("<sat>")
             bytes.append(number: UInt64(satellites.magnitude))
@@ -146,8 +147,8 @@ extension [UInt8] {
         text.withUTF8Buffer { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends `value`, rounded to `decimals` digits after the point, between `prefix` and `suffix`. Appends nothing if `value`
-    /// is `nil`.
+    /// Appends `value`, rounded to `decimals` digits after the point, between `prefix` and `suffix`. Appends nothing if
+    /// `value` is `nil`.
     @inline(__always)
     fileprivate mutating func append(
         _ prefix: StaticString, _ value: Double?, decimals: Int, suffix: StaticString = ""

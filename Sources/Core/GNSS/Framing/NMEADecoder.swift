@@ -109,7 +109,8 @@ package struct NMEADecoder: Sendable {
         swap(&pending, &carryBuffer)
         unsafe pending.withUnsafeMutableBufferPointer { buffer in
             let consumed = unsafe scan(
-                UnsafeBufferPointer(rebasing: buffer[..<carriedCount]), from: 0, until: carriedCount, isFinal: true, emit)
+                UnsafeBufferPointer(rebasing: buffer[..<carriedCount]), from: 0, until: carriedCount, isFinal: true,
+                emit)
             unsafe keepUnconsumedBytes(of: buffer, from: consumed, to: carriedCount)
         }
         swap(&pending, &carryBuffer)

@@ -73,7 +73,8 @@ extension SentenceFrame {
                 return
             }
         }
-        unsafe self.init(in: bytes, start: start, end: index, sum: SWAR.foldedXOR(sum),
+        unsafe self.init(
+            in: bytes, start: start, end: index, sum: SWAR.foldedXOR(sum),
             acceptsMissingChecksum: acceptsMissingChecksum)
     }
 
@@ -87,7 +88,8 @@ extension SentenceFrame {
         {
             self.init(outcome: .sentence, end: end, resumeIndex: end &+ 3)
         } else {
-            unsafe self.init(unusualIn: bytes, start: start, end: end, sum: sum,
+            unsafe self.init(
+                unusualIn: bytes, start: start, end: end, sum: sum,
                 acceptsMissingChecksum: acceptsMissingChecksum)
         }
     }

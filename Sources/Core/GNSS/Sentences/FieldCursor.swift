@@ -125,7 +125,9 @@ import TimeAndChance
     @inline(__always)
     func cachedText(until other: FieldCursor) -> CachedText? {
         let length = unsafe other.position - position
-        guard CachedText.possibleLengths.contains(length), unsafe other.position[-1] == UInt8(ascii: ",") else { return nil }
+        guard CachedText.possibleLengths.contains(length), unsafe other.position[-1] == UInt8(ascii: ",") else {
+            return nil
+        }
         return unsafe CachedText(from: position, length: length)
     }
 

@@ -72,7 +72,8 @@ struct SkyAssembler: Sendable {
         }
         if sentence.partNumber == 1 {
             incoming = IncompleteGroup(
-                kind: Kind(talker: talker, signal: sentence.signal), partCount: sentence.partCount, nextPart: 1, satellites: [])
+                kind: Kind(talker: talker, signal: sentence.signal), partCount: sentence.partCount, nextPart: 1,
+                satellites: [])
         }
         // If a sentence of the group is missing or belongs to another group, the group is dropped.
         guard var group = incoming, group.kind.talker == talker, group.partCount == sentence.partCount,

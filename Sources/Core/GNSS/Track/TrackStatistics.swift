@@ -44,12 +44,12 @@ package struct TrackStatistics: Sendable {
         switch step {
         case .first: break
         case .onward(let meters): distanceMeters += meters
-        case .broken(let place): count(place)
+        case .broken(let place): countBreak(place)
         }
         return step
     }
 
-    private mutating func count(_ place: TrackBreak) {
+    private mutating func countBreak(_ place: TrackBreak) {
         breaks.add(place, length: place.weight)
         switch place.cause {
         case .gap:

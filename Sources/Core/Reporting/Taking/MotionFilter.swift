@@ -18,12 +18,12 @@ struct MotionFilter: Sendable {
     private(set) var measured: Fix?
 
     /// Whether the track contradicts the receiver's speeds or courses. If so, neither is reported.
-    var contradictsStated: Bool { track.contradictsStated }
+    var contradictsReportedMotion: Bool { track.contradictsReportedMotion }
 
     /// Returns `fix` with the accuracy, place and motion to report. The time of the fix never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
         var measured = deadReckoning.widen(track.complete(fix))
-        if track.contradictsStated {
+        if track.contradictsReportedMotion {
             measured.speedMetersPerSecond = nil
             measured.headingDegrees = nil
         }

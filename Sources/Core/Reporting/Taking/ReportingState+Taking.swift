@@ -16,7 +16,7 @@ extension ReportingState {
         if case .rejected(let rejection) = verdict { return step.reports.append(.rejected(fix, rejection)) }
         step.reports.append(.fix(fix))
         let filtered = motion.filtered(fix)
-        if motion.contradictsStated { step.reports.append(.receiverWarning(.motionContradicted)) }
+        if motion.contradictsReportedMotion { step.reports.append(.receiverWarning(.motionContradicted)) }
         policy.observe(filtered, motion.motion)
         shape.add(filtered, seenAt: fix)
         let mustReportShape = shape.isFull && policy.mayReport(filtered)
