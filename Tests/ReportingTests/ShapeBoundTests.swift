@@ -110,7 +110,7 @@ import TimeAndChance
                 let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) / .seconds(1) } ?? interval
                 guard elapsed >= interval || shape.isFull && elapsed >= 5 else { continue }
                 lastUpdate = fix.timeOfFix
-                follower.receive(shape.take() + [LocationUpdate(fix)])
+                follower.receive(shape.takePoints() + [LocationUpdate(fix)])
             }
             #expect(follower.worst <= meters, "seed \(seed)")
         }
@@ -130,7 +130,7 @@ import TimeAndChance
             let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) } ?? .seconds(60)
             guard elapsed >= .seconds(60) || shape.isFull && elapsed >= .seconds(5) else { continue }
             lastUpdate = fix.timeOfFix
-            follower.receive(shape.take() + [LocationUpdate(fix)])
+            follower.receive(shape.takePoints() + [LocationUpdate(fix)])
         }
         #expect(follower.worst <= 5 && follower.reported > 10)
         #expect(most <= 3 * 256)
@@ -147,6 +147,6 @@ import TimeAndChance
         }
         #expect(most <= 3 * 256)
         #expect(shape.isFull)
-        #expect(shape.take().count <= ShapePoints.maximumPoints)
+        #expect(shape.takePoints().count <= ShapePoints.maximumPoints)
     }
 }

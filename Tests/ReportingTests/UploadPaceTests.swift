@@ -23,9 +23,9 @@ import Testing
         pace.willSend(past: 50, at: .zero)
         pace.willSend(past: 5, at: .seconds(10))
         #expect(pace.timeToBacklog(at: .seconds(10)) == .seconds(40))
-        #expect(!pace.delaysPast(at: .seconds(10)))
-        pace.delayPast(for: .seconds(60), at: .seconds(10))
-        #expect(pace.delaysPast(at: .seconds(69)) && !pace.delaysPast(at: .seconds(70)))
+        #expect(!pace.delaysPastLocations(at: .seconds(10)))
+        pace.delayPastLocations(for: .seconds(60), at: .seconds(10))
+        #expect(pace.delaysPastLocations(at: .seconds(69)) && !pace.delaysPastLocations(at: .seconds(70)))
         #expect(pace.timeToBacklog(at: .seconds(10)) == .seconds(60))
     }
 

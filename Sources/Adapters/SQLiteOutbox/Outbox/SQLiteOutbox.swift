@@ -73,7 +73,9 @@ package actor SQLiteOutbox: Outbox {
         return AppendedUpdate(stored, next: next.flatMap { try? engine.next($0, after: stored, with: shapePoints) })
     }
 
-    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload { try opened().next(request) }
+    package func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload {
+        try opened().next(request)
+    }
 
     package func acknowledge(
         _ batch: UploadBatch, next: BatchRequest

@@ -94,7 +94,8 @@ package struct VehicleAgent: Sendable {
         }
         pendingState = PendingState(of: configuration.vehicle, forOutbox: configuration.outbox.path)
         // A failure is ignored here, because the next use of the outbox reports it.
-        let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
+        let newest = try? await outbox.nextUpload(for: BatchRequest(maximumPastLocations: 0, withBacklog: false))
+            .newest?.update
         if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
         observer = ReportingObservers(
             [monitor, EventLog(log: log, clock: parts.clock, logsFirstDelivery: parts.progress != nil)]
@@ -167,7 +168,7 @@ package struct VehicleAgent: Sendable {
                 }
                 watch = watch ?? EvictionWatch(since: summary.evictions)
                 monitor.note(quarantined: summary.quarantined.count)
-                if try await outbox.maintain() { await reporter.requeued() }
+                if try await outbox.maintain() { await reporter.notifyOfRequeue() }
                 hasEmptiedLog = try await truncateLogIfPrivate(unless: hasEmptiedLog)
                 await reporter.retryStoring()
             } catch {

@@ -58,9 +58,9 @@ package struct RetryPolicy: Sendable, Hashable {
     /// Returns the wait between two probes, which find out whether a lasting fault has ended, such as rejected tokens.
     package func holdDelay(jitter: Double) -> Duration { maximumDelay / 2 + maximumDelay / 2 * jitter }
 
-    /// Returns the wait before probe number `probe` for something that may be missing for days, such as a vehicle that
+    /// Returns the wait before probe number `number` for something that may be missing for days, such as a vehicle that
     /// hasn't been created: `holdDelay` at first, then up to five times as long.
-    package func probeDelay(beforeProbe probe: Int, jitter: Double) -> Duration {
-        holdDelay(jitter: jitter) * min(1 << min(max(probe, 1) - 1, 3), 5)
+    package func delay(beforeProbe number: Int, jitter: Double) -> Duration {
+        holdDelay(jitter: jitter) * min(1 << min(max(number, 1) - 1, 3), 5)
     }
 }

@@ -18,7 +18,7 @@ enum UploadPrivacy: Sendable, Hashable {
     var owesOffline: Bool { self == .on(owesOffline: true) }
 
     /// Returns the presence to send with an update. `running` is the presence of a vehicle that isn't private.
-    func presence(_ running: Presence) -> Presence {
+    func presence(whenNotPrivate running: Presence) -> Presence {
         switch self {
         case .off, .ended: running
         case .unknown: .unknown
