@@ -198,7 +198,7 @@ extension DecoderStatistics {
 
     /// Whether all sentences are from an AIS receiver.
     var hasOnlyAIS: Bool {
-        sentences > 0 && sentencesByAddress.allSatisfy { Talker.talker(ofAddress: $0.address) == "AI" }
+        sentences > 0 && sentencesByAddress.allSatisfy { Talker.code(ofAddress: $0.address) == "AI" }
     }
 
     /// Whether more sentences have a wrong checksum than noise on the line explains. If so, missing position sentences

@@ -21,7 +21,7 @@ struct FixesSummary {
         if logs.count != 1 {
             var lines = LabelledLines()
             lines.add(heading: "total of \(logs.count.counted("log"))")
-            lines.add("fixes", [total.statistics.fixes > 0 ? total.statistics.fixes.grouped : "none"])
+            lines.add("fixes", [total.statistics.fixCount > 0 ? total.statistics.fixCount.grouped : "none"])
             describe(total, in: &lines)
             sections.append(lines.lines.joined(separator: "\n"))
         }
@@ -55,7 +55,7 @@ struct FixesSummary {
 
     private func describe(_ track: TrackSummary, in lines: inout LabelledLines) {
         let figures = track.statistics
-        guard let first = figures.first, let last = figures.last else { return }
+        guard let first = figures.firstTime, let last = figures.lastTime else { return }
         lines.add("time", [TrackFigures.time(from: first, to: last)])
         if let words = WeekRolloverWarning.text(forLogFrom: first, at: now) { lines.add("", wrapped: words) }
         lines.add("distance", [FigureText.distance(figures.distanceMeters)])

@@ -56,7 +56,7 @@ struct LogDescription {
     init(_ statistics: DecoderStatistics) {
         let addresses = statistics.sentencesByAddress
         receiver = Self.receiver(statistics)
-        let known = Set(addresses.compactMap { Talker.talker(ofAddress: $0.address) })
+        let known = Set(addresses.compactMap { Talker.code(ofAddress: $0.address) })
         talkers = known.sorted().map { talker in Talker.meaning(of: talker).map { "\(talker) \($0)" } ?? talker }
         var size = "\(statistics.sentences.grouped) in \(statistics.lines.counted("line")), "
         size += FigureText.bytes(statistics.bytes)

@@ -4,7 +4,7 @@ import ReportedText
 extension UploadState {
     mutating func didPrepare(for batch: UploadBatch, since: Duration) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
-        if privacy.owesOffline || !privacy.allows(batch, isLast: termination.endsWhenEmpty) {
+        if privacy.isOfflinePending || !privacy.allows(batch, isLast: termination.endsWhenEmpty) {
             return readOutbox(isPrepared: true)
         }
         // A newer position may have been accepted during a long wait for the permit. It leads this upload, instead of

@@ -11,7 +11,7 @@ extension UploadState {
         guard !termination.isCancelled else { return finish() }
         arrivals = Arrivals()
         selection.willRead(at: now)
-        if privacy.owesOffline { return announceOffline() }
+        if privacy.isOfflinePending { return announceOffline() }
         let request = batchRequest(minimum: minimum)
         phase = .reading(request, isPrepared: isPrepared)
         return UploadStep(.readOutbox(request))
@@ -20,7 +20,7 @@ extension UploadState {
     /// Continues with `next`, the contents returned by an append or an acknowledgement. Reads the outbox instead if
     /// `next` is `nil`, or if more updates have arrived since.
     mutating func proceed(with next: NextUpload?, for request: BatchRequest?) -> UploadStep {
-        let isCurrent = !arrivals.hasAny && !privacy.owesOffline && !termination.isCancelled
+        let isCurrent = !arrivals.hasAny && !privacy.isOfflinePending && !termination.isCancelled
         guard isCurrent, let next, let request else { return readOutbox() }
         selection.willRead(at: now)
         return selectBatch(from: next, for: request, isPrepared: false)
@@ -136,7 +136,7 @@ extension UploadState {
         switch outcome {
         case .delivered, .rejected:
             if outcome == .delivered { streaks.failures = 0 }
-            if privacy.owesOffline { privacy = .on(owesOffline: false) }
+            if privacy.isOfflinePending { privacy = .on(isOfflinePending: false) }
             return readOutbox()
         default: return backOff(after: outcome, took: now - since, jitter: jitter)
         }

@@ -140,7 +140,7 @@ struct UploadState: Sendable {
     mutating func requestForAppend(at now: Duration) -> BatchRequest? {
         self.now = now
         arrivals.appendRequest = nil
-        if case .idle = phase, !privacy.owesOffline { arrivals.appendRequest = batchRequest() }
+        if case .idle = phase, !privacy.isOfflinePending { arrivals.appendRequest = batchRequest() }
         return arrivals.appendRequest
     }
 
@@ -170,7 +170,7 @@ struct UploadState: Sendable {
             return UploadStep()
         case .networkReturned: return networkReturned()
         case .privateModeBegan:
-            privacy = .on(owesOffline: hasPresence)
+            privacy = .on(isOfflinePending: hasPresence)
             return handleArrival(isNewerPosition: false)
         case .privateModeEnded(let mayBePrivate):
             privacy.end(mayBePrivate: mayBePrivate)

@@ -177,7 +177,7 @@ struct MapDrawing {
         } else if isApart {
             label("end \(clock(end))", nextTo: last, isStrong: true)
         } else {
-            label(map.summary.statistics.fixes == 1 ? atStart : "start and end", nextTo: first, isStrong: true)
+            label(map.summary.statistics.fixCount == 1 ? atStart : "start and end", nextTo: first, isStrong: true)
         }
         if isApart { label(atStart, nextTo: first, isStrong: true) }
     }
