@@ -188,7 +188,7 @@ extension Reporter {
                             upload.batch, as: presence, secondsSinceFirstSent: upload.secondsSinceFirstSent))
                 }
             }
-            waitForChange(in: &group, &timers)
+            addWait(to: &group, &timers)
             for await event in group {
                 if case .restart? = action {
                     group.cancelAll()
@@ -199,15 +199,15 @@ extension Reporter {
                 if action != nil {
                     group.cancelAll()  // cancels the wait, or the exchange, whose result still arrives
                 } else if case .timeReached = event, !Task.isCancelled {
-                    waitForChange(in: &group, &timers)
+                    addWait(to: &group, &timers)
                 }
             }
         }
     }
 
     /// Adds a task to `group` that waits until another task has caused a change, or until `dueAt`.
-    @inline(never) private func waitForChange(
-        in group: inout TaskGroup<UploadEvent>, _ timers: inout DiscardingTaskGroup
+    @inline(never) private func addWait(
+        to group: inout TaskGroup<UploadEvent>, _ timers: inout DiscardingTaskGroup
     ) {
         let (changes, listener) = AsyncStream.makeStream(of: Never.self)
         changeListener = listener

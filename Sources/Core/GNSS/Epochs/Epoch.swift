@@ -35,7 +35,7 @@ struct Epoch {
     /// Counts a sentence. Returns its place in the epoch if it has changed the epoch, otherwise `nil`. For example, a
     /// GLL after GGA and RMC changes nothing, so a fix needn't wait for it.
     @inline(__always)
-    mutating func count(_ type: SentenceType) -> CycleLearner.Place? {
+    mutating func countSentence(of type: SentenceType) -> CycleLearner.Place? {
         let shift = UInt64(type.rawValue) * 4
         let before = sentenceCounts >> shift & 15
         if before < 15 { sentenceCounts &+= 1 << shift }

@@ -157,7 +157,7 @@ struct EpochAssembler {
             epoch.add(otherTime: time, isBetter: difference < 0)
             return true
         }
-        guard TimeOfDay.isZoneOffset(difference),
+        guard TimeOfDay.isZoneOffset(milliseconds: difference),
             epoch.sharesBurst(with: sentence, toleranceDegrees: Self.maximumRoundingDegrees)
         else { return false }
         warnings.insert(.localTime)
@@ -182,7 +182,7 @@ struct EpochAssembler {
     /// this receiver's epochs.
     @inline(__always)
     private mutating func countSentence(of type: SentenceType, _ emit: (Fix) -> Void) {
-        guard let place = epoch.count(type) else { return }
+        guard let place = epoch.countSentence(of: type) else { return }
         if completion == nil, cycle.endsEpoch(place) { completeEpoch(emit) }
     }
 
@@ -247,7 +247,7 @@ struct EpochAssembler {
         for index in undatedFixes.indices {
             var fix = undatedFixes[index]
             let time = TimeOfDay(milliseconds: Int32(fix.timeOfFix.millisecondsSince1970))
-            guard let instant = calendar.instant(ofEarlier: time) else { return }
+            guard let instant = calendar.instant(ofEarlierFixAt: time) else { return }
             fix.timeOfFix = instant
             emitUnlessRepeated(fix, emit)
         }

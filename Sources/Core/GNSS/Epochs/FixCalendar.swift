@@ -125,7 +125,7 @@ struct FixCalendar {
     }
 
     /// Returns the instant of a fix that was received before the first date; `nil` if no date is known.
-    func instant(ofEarlier timeOfDay: TimeOfDay) -> UTCTime? {
+    func instant(ofEarlierFixAt timeOfDay: TimeOfDay) -> UTCTime? {
         (lastInstant ?? transmissionTime ?? hostTime).map { Self.instant(of: timeOfDay, nearestTo: $0) }
     }
 

@@ -62,7 +62,7 @@ package struct LogTrace {
         let before = decoder.assembler
         var emitted: [Fix] = []
         decoder.finish { emitted.append($0) }
-        record.addStep(at: nil, before: before, after: decoder.assembler, emitted: emitted)
+        record.recordStep(at: nil, before: before, after: decoder.assembler, emitted: emitted)
         record.finish()
     }
 
@@ -106,7 +106,7 @@ package struct LogTrace {
         let after = decoder.assembler
         let (address, type) = SentenceType.addressAndType(in: found)
         let place = SentencePlace(line: line, ordinal: ordinal, address: address)
-        record.addStep(at: place, flags: type.flags(in: found), before: before, after: after, emitted: emitted)
+        record.recordStep(at: place, flags: type.flags(in: found), before: before, after: after, emitted: emitted)
         if requestedLines.contains(line) {
             let isCounted =
                 rejection == nil && type.belongsToEpoch

@@ -39,7 +39,7 @@ struct TraceRecord {
     /// `place` is `nil`.
     ///
     /// `flags` describes the flags of the sentence's position. `emitted` contains the fixes that the step has emitted.
-    mutating func addStep(
+    mutating func recordStep(
         at place: SentencePlace?, flags: String = "", before: EpochAssembler, after: EpochAssembler, emitted: [Fix]
     ) {
         var earlier = before.epoch

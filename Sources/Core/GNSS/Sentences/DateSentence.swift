@@ -67,7 +67,7 @@ struct TimeOfDay: Sendable, Hashable {
 
     /// Whether the difference between two clocks may be due to time zones, because it is close to a multiple of a
     /// quarter of an hour.
-    static func isZoneOffset(_ milliseconds: Int32) -> Bool {
+    static func isZoneOffset(milliseconds: Int32) -> Bool {
         let remainder = abs(milliseconds) % quarterOfAnHour
         return abs(milliseconds) >= quarterOfAnHour - zoneTolerance
             && (remainder <= zoneTolerance || remainder >= quarterOfAnHour - zoneTolerance)

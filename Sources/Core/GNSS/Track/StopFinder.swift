@@ -87,7 +87,7 @@ package struct TrackStop: Sendable, Hashable {
     package internal(set) var longitude: Double
     /// The time at the stop for which there are no fixes, because the receiver was off.
     package internal(set) var unseenTime: Duration
-    private var fixes = 1
+    private var fixCount = 1
 
     init(at fix: Fix) {
         from = fix.timeOfFix
@@ -101,13 +101,13 @@ package struct TrackStop: Sendable, Hashable {
     var place: Fix { Fix(timeOfFix: from, latitude: latitude, longitude: longitude) }
 
     /// Includes `count` positions in the mean position. If there are several, the given coordinates are their mean.
-    private mutating func includeInMean(latitude: Double, longitude: Double, fixes count: Int = 1) {
-        let share = Double(count) / Double(fixes + count)
+    private mutating func includeInMean(latitude: Double, longitude: Double, fixCount count: Int = 1) {
+        let share = Double(count) / Double(fixCount + count)
         let east = Fix.degreesEast(from: self.longitude, to: longitude)
         self.latitude += (latitude - self.latitude) * share
         self.longitude += east * share
         if self.longitude > 180 { self.longitude -= 360 } else if self.longitude < -180 { self.longitude += 360 }
-        fixes += count
+        fixCount += count
     }
 
     /// Adds a fix at the same place. `gap` is the time without fixes before this fix, or zero if there was no gap.
@@ -121,7 +121,7 @@ package struct TrackStop: Sendable, Hashable {
     mutating func extend(by later: TrackStop) {
         to = later.to
         unseenTime += later.unseenTime
-        includeInMean(latitude: later.latitude, longitude: later.longitude, fixes: later.fixes)
+        includeInMean(latitude: later.latitude, longitude: later.longitude, fixCount: later.fixCount)
     }
 }
 
@@ -138,13 +138,13 @@ package struct LongestElements<Element: Sendable>: Sendable {
     package mutating func add(_ element: Element, length: Duration) {
         entries.append((count, length, element))
         count += 1
-        if entries.count >= 2 * capacity { entries = longest(capacity) }
+        if entries.count >= 2 * capacity { entries = longestEntries(capacity) }
     }
 
     /// Returns the longest elements, at most `count`, in the order in which they were added.
-    package func elements(atMost count: Int = .max) -> [Element] { longest(min(count, capacity)).map(\.element) }
+    package func elements(atMost count: Int = .max) -> [Element] { longestEntries(min(count, capacity)).map(\.element) }
 
-    private func longest(_ count: Int) -> [(order: Int, length: Duration, element: Element)] {
+    private func longestEntries(_ count: Int) -> [(order: Int, length: Duration, element: Element)] {
         guard entries.count > count else { return entries }
         return entries.sorted { ($1.length, $0.order) < ($0.length, $1.order) }.prefix(count)
             .sorted { $0.order < $1.order }

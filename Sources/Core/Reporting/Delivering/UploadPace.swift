@@ -50,7 +50,7 @@ struct UploadPace: Sendable, Hashable {
     }
 
     /// Returns the time until the next upload may start.
-    func timeToUpload(at now: Duration) -> Duration {
+    func timeUntilUpload(at now: Duration) -> Duration {
         interval == .zero ? .zero : max(.zero, uploadedAt + interval - now)
     }
 
@@ -58,5 +58,5 @@ struct UploadPace: Sendable, Hashable {
     func delaysPastLocations(at now: Duration) -> Bool { now < pastDueAt }
 
     /// Returns the time until an upload may carry the backlog.
-    func timeToBacklog(at now: Duration) -> Duration { max(.zero, backlogDueAt - now) }
+    func timeUntilBacklog(at now: Duration) -> Duration { max(.zero, backlogDueAt - now) }
 }

@@ -36,7 +36,7 @@ enum UploadPrivacy: Sendable, Hashable {
     func allowsBacklog(isLast: Bool) -> Bool { self == .off || self == .ended || isLast }
 
     /// Records that private mode has ended. `mayBePrivate`: whether the vehicle may still be in a private zone.
-    mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
+    mutating func endPrivateMode(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
 
     /// Records that there is a newer position. This ends every state except `on`.
     mutating func recordNewerPosition() { if !isOn { self = .off } }

@@ -29,7 +29,7 @@ extension UploadState {
         streaks.missingPermits += 1
         var retryAfter: Duration?
         if case .noPermit(let missing) = fault { retryAfter = missing.retryAfter }
-        let delay = retry.delay(beforeRetry: streaks.missingPermits, jitter: jitter(), after: retryAfter)
+        let delay = retry.delay(beforeRetry: streaks.missingPermits, jitter: jitter(), requestedDelay: retryAfter)
         let spacing = retry.spacing(after: now - since)
         return backOff(max(delay, spacing), networkEndsAfter: retryAfter == nil ? spacing : nil)
             .reportingFirst(.notPrepared(fault))
@@ -134,13 +134,13 @@ extension UploadState {
             return backOff(retry.delay(beforeProbe: streaks.holds, jitter: jitter))
         case .retry(_, let after):
             streaks.failures += 1
-            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, after: after)
+            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, requestedDelay: after)
             return backOff(max(delay, spacing))
         case .throttled(_, let after):
             streaks.failures += 1
             pace.didThrottle(at: now)
-            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, after: after)
-            return backOff(max(delay, pace.timeToUpload(at: now)))
+            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, requestedDelay: after)
+            return backOff(max(delay, pace.timeUntilUpload(at: now)))
         case .unanswered:
             streaks.failures += 1
             let delay = retry.unreachableDelay(beforeRetry: streaks.failures, took: took, jitter: jitter)

@@ -4,7 +4,7 @@ extension UploadState {
     func batchRequest(minimum: Int = 0) -> BatchRequest {
         BatchRequest(
             maximumPastLocations: pace.delaysPastLocations(at: now) ? 0 : max(minimum, batchSize.limit),
-            withBacklog: pace.timeToBacklog(at: now) == .zero)
+            withBacklog: pace.timeUntilBacklog(at: now) == .zero)
     }
 
     mutating func readOutbox(isPrepared: Bool = false, minimum: Int = 0) -> UploadStep {
@@ -57,7 +57,7 @@ extension UploadState {
             // A position that must not be repeated alone may still lead a batch, if that contains a pending update.
             return readOutbox(isPrepared: isPrepared, minimum: 1)
         }
-        if isPaced, isPending { return idle(for: pace.timeToBacklog(at: now)) }
+        if isPaced, isPending { return idle(for: pace.timeUntilBacklog(at: now)) }
         if arrivals.hasAny { return readOutbox() }  // arrived while the outbox was read
         let step = termination.endsWhenEmpty ? finish() : idle(for: nil)
         guard !hasReportedIdle else { return step }
@@ -67,7 +67,7 @@ extension UploadState {
 
     private mutating func prepareOrSend(_ batch: UploadBatch, isPrepared: Bool) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
-        let rest = pace.timeToUpload(at: now)
+        let rest = pace.timeUntilUpload(at: now)
         guard rest == .zero else { return idle(for: rest) }
         hasReportedIdle = false
         if isPrepared { return send(batch) }
@@ -77,7 +77,7 @@ extension UploadState {
 
     /// Sends a position from memory, if there is one to send. Otherwise waits before using the outbox again. A position
     /// that arrives in memory ends this wait.
-    mutating func outboxDidFail(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
+    mutating func handleOutboxFailure(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
         if privacy == .off, case .reading(let request, let isPrepared) = phase,
             let batch = selection.batch(
                 pending: nil, newest: nil, maximumPastLocations: request.maximumPastLocations, at: now)
@@ -123,7 +123,7 @@ extension UploadState {
 
     /// Reports that the vehicle is offline before anything else is sent.
     private mutating func announceOffline() -> UploadStep {
-        let rest = pace.timeToUpload(at: now)
+        let rest = pace.timeUntilUpload(at: now)
         guard rest == .zero else { return idle(for: rest) }
         phase = .announcing(since: now)
         return UploadStep(.announce(.offline))
@@ -143,7 +143,7 @@ extension UploadState {
     }
 
     /// Forgets earlier failures, because they say nothing about the network that is returning.
-    mutating func willNotifyOfNetworkReturn() {
+    mutating func forgetFailures() {
         streaks.failures = 0
         streaks.missingPermits = 0
         newerPositionTimeout.reset()
@@ -152,14 +152,14 @@ extension UploadState {
         phase = .exchanging(exchange)
     }
 
-    mutating func networkReturned() -> UploadStep {
+    mutating func endNetworkWait() -> UploadStep {
         if case .backingOff(let end, let networkEndsAt?) = phase {
             phase = .backingOff(until: min(end, max(networkEndsAt, now)), networkEndsAt: nil)
         }
-        return timeReached()
+        return handleTimeReached()
     }
 
-    mutating func timeReached() -> UploadStep {
+    mutating func handleTimeReached() -> UploadStep {
         guard let dueAt, dueAt <= now else { return UploadStep() }
         guard case .exchanging(var exchange) = phase else { return readOutbox() }
         exchange.abort()

@@ -166,16 +166,16 @@ struct UploadState: Sendable {
             return handleArrival(isNewerPosition: false)
         case .requeued: return handleArrival(isNewerPosition: false)
         case .willNotifyOfNetworkReturn:
-            willNotifyOfNetworkReturn()
+            forgetFailures()
             return UploadStep()
-        case .networkReturned: return networkReturned()
+        case .networkReturned: return endNetworkWait()
         case .privateModeBegan:
             privacy = .on(isOfflinePending: hasPresence)
             return handleArrival(isNewerPosition: false)
         case .privateModeEnded(let mayBePrivate):
-            privacy.end(mayBePrivate: mayBePrivate)
+            privacy.endPrivateMode(mayBePrivate: mayBePrivate)
             return handleArrival(isNewerPosition: false)
-        case .timeReached: return timeReached()
+        case .timeReached: return handleTimeReached()
         case .cancelled: return cancel()
         case .outboxRead, .outboxFailed, .prepared, .notPrepared, .answered, .resultRecorded, .announced:
             return handleResult(event, jitter: jitter)
@@ -188,7 +188,7 @@ struct UploadState: Sendable {
         case (.outboxRead(let next), .reading(let request, let isPrepared)):
             return selectBatch(from: next, for: request, isPrepared: isPrepared)
         case (.outboxFailed(let error), .reading), (.outboxFailed(let error), .recordingResult):
-            return outboxDidFail(error, jitter: jitter)
+            return handleOutboxFailure(error, jitter: jitter)
         case (.prepared, .preparing(let batch, let since)): return didPrepare(for: batch, since: since)
         case (.notPrepared(let fault), .preparing(_, let since)), (.notPrepared(let fault), .announcing(let since)):
             return didNotPrepare(fault, since: since, jitter: jitter)

@@ -49,7 +49,7 @@ package struct ReportingPolicy: Sendable {
     private var manoeuvreDetector = ManoeuvreDetector()
     /// The last update with the rounded position that a follower knows, but with the exact speed and accuracy.
     private var lastReported: Fix?
-    private var lastSeen: UTCTime?
+    private var lastFixTime: UTCTime?
     /// The time between the last two fixes.
     private var fixSpacing = Duration.zero
     /// Whether the vehicle was parked at the last fix.
@@ -70,8 +70,8 @@ package struct ReportingPolicy: Sendable {
         let wasParked = isParked
         isParked = motion?.isParked ?? false
         hasDeparted = !isParked && (wasParked || hasDeparted)
-        fixSpacing = lastSeen.map { $0.duration(to: fix.timeOfFix) } ?? .zero
-        lastSeen = fix.timeOfFix
+        fixSpacing = lastFixTime.map { $0.duration(to: fix.timeOfFix) } ?? .zero
+        lastFixTime = fix.timeOfFix
         manoeuvreDetector.observe(fix)
     }
 
