@@ -75,7 +75,7 @@ private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ options: NME
         decoder.decode(piece, receivedAt: now) { precondition(isPossible($0), "an impossible fix") }
         now += .milliseconds(Int(piece[0]) * 2)
         if let deadline = decoder.idleDeadline, deadline <= now {
-            decoder.lineIsIdle(at: now) { precondition(isPossible($0), "an impossible fix") }
+            decoder.handleIdleLine(at: now) { precondition(isPossible($0), "an impossible fix") }
         }
         precondition(decoder.takeSky(at: now)?.satellites.allSatisfy(isPossible) ?? true, "an impossible satellite")
     }

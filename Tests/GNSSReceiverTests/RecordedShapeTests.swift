@@ -90,7 +90,7 @@ struct RecordedShape {
 
     /// Returns the number of points between updates at `interval`: of shape points, and of the greedy choice.
     private static func points(of drive: URL, interval: Double) throws -> (ours: Int, greedy: Int) {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         var waiting = [Fix]()
         var points = (ours: 0, greedy: 0)
         for fix in try fixes(of: drive) {

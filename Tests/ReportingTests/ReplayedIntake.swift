@@ -24,7 +24,7 @@ struct ReplayedIntake {
     ) {
         var plausibility = Plausibility(earliest: nil, newest: newest)
         var motion = MotionFilter()
-        var shape = ShapePoints(meters: trackToleranceMeters)
+        var shape = ShapePoints(toleranceMeters: trackToleranceMeters)
         var policy = ReportingPolicy(kind, heartbeat: .seconds(60))
         for fix in fixes {
             switch plausibility.judge(fix, latest: nil, after: motion.measured) {

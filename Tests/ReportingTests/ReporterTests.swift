@@ -29,7 +29,7 @@ import WaypostTestSupport
     }
 
     func reporter(
-        spacing: RequestSpacing = .recordedLog, shape: ShapePoints = ShapePoints(meters: 5),
+        spacing: RequestSpacing = .recordedLog, shape: ShapePoints = ShapePoints(toleranceMeters: 5),
         over outbox: (any Outbox)? = nil, clock: ManualClock = ManualClock(), privateSwitch: PrivateSwitch? = nil
     ) throws -> Reporter {
         Reporter(
@@ -104,7 +104,7 @@ import WaypostTestSupport
             begin.yield()
             for await _ in opened { break }
         }
-        let reporter = try reporter(shape: ShapePoints(meters: nil), over: slow)
+        let reporter = try reporter(shape: ShapePoints(toleranceMeters: nil), over: slow)
         await slow.failAppends(with: OutboxError(.busy))
         async let first: Void = reporter.process(.fix(.sample(0)))
         for await _ in begun { break }

@@ -12,7 +12,8 @@ import WaypostTestSupport
     /// Returns the state of a vehicle whose delivery lane is idle, unless `isBusy`.
     private static func state(isBusy: Bool = false) -> ReportingState {
         var state = ReportingState(
-            ReportingSettings(shape: ShapePoints(meters: nil), spacing: .recordedLog), hasPresence: true, at: .zero)
+            ReportingSettings(shape: ShapePoints(toleranceMeters: nil), spacing: .recordedLog), hasPresence: true,
+            at: .zero)
         _ = state.handle(.upload(.started), at: .zero, jitter: 1)
         if !isBusy { _ = state.handle(.upload(.outboxRead(nil, newest: nil)), at: .zero, jitter: 1) }
         return state

@@ -61,7 +61,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: cases) func keepsTheTolerance(name: String, fixes: [Fix], points: [Double]) {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         shape.add(fixes[0])
         #expect(shape.takePoints().isEmpty)
         for fix in fixes.dropFirst() { shape.add(fix) }
@@ -89,7 +89,7 @@ import WaypostTestSupport
     @Test(arguments: parked) func includesTheDeparture(
         name: String, rows: [(east: Double, isParked: Bool)], points: [Double]
     ) {
-        var (shape, fixes) = (ShapePoints(meters: 5), [Self.fix(0, east: 0)])
+        var (shape, fixes) = (ShapePoints(toleranceMeters: 5), [Self.fix(0, east: 0)])
         shape.add(fixes[0])
         #expect(shape.takePoints().isEmpty)
         for (index, row) in rows.enumerated() {
@@ -102,7 +102,7 @@ import WaypostTestSupport
     }
 
     @Test func hasOnlyTimesAndPositions() throws {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         var fixes = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
         fixes[5].headingDegrees = 45
         fixes[5].speedMetersPerSecond = 14
@@ -117,7 +117,7 @@ import WaypostTestSupport
 
     /// After a wrong clock is recognised, none of its fixes become shape points.
     @Test func isForgottenIfTheClockWasWrong() {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         for fix in Self.drive(100...110, { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
         shape.reset()
         shape.add(Self.fix(1, east: 0))
@@ -127,7 +127,7 @@ import WaypostTestSupport
     @Test func isOffOrOnAsConfigured() {
         let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
         func count(_ meters: Double?) -> Int {
-            var shape = ShapePoints(meters: meters)
+            var shape = ShapePoints(toleranceMeters: meters)
             for fix in corner {
                 shape.add(fix)
                 if fix == corner[0] { _ = shape.takePoints() }

@@ -107,7 +107,7 @@ package struct ReportingSettings: Sendable {
 
     package init(
         plausibility: Plausibility = Plausibility(earliest: nil),
-        shape: ShapePoints = ShapePoints(meters: 5),
+        shape: ShapePoints = ShapePoints(toleranceMeters: 5),
         policy: ReportingPolicy = ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)),
         spacing: RequestSpacing = .live, privateMode: PrivateMode = PrivateMode(zones: []),
         upload: UploadSettings = UploadSettings()

@@ -115,7 +115,7 @@ package struct VehicleAgent: Sendable {
             plausibility: Plausibility(
                 earliest: parts.expectedFix.map { _ in Release.date }, expected: parts.expectedFix,
                 newest: parts.expectedFix.flatMap { _ in newest }),  // a recorded log may predate it
-            shape: ShapePoints(meters: reporting.trackToleranceMeters),
+            shape: ShapePoints(toleranceMeters: reporting.trackToleranceMeters),
             policy: ReportingPolicy(reporting.policy, heartbeat: reporting.heartbeat), spacing: parts.spacing,
             privateMode: PrivateMode(zones: reporting.privateZones), upload: configuration.uploadSettings)
         return Reporter(

@@ -46,7 +46,7 @@ package struct NMEADecoder: Sendable {
     /// about the receiver.
     package mutating func decode(_ bytes: Span<UInt8>, receivedAt: Duration, _ emit: (Fix) -> Void) {
         guard bytes.count > 0 else { return }
-        lineIsIdle(at: receivedAt, emit)
+        handleIdleLine(at: receivedAt, emit)
         lastReceivedAt = receivedAt
         unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
     }
@@ -82,7 +82,7 @@ package struct NMEADecoder: Sendable {
 
     /// Handles a line on which no bytes have arrived until `now`. Completes the current epoch if the idle time has
     /// passed.
-    package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
+    package mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isInBinaryFrame { abandonBinaryFrame(emit) }
         assembler.completeQuietEpoch(emit)

@@ -33,9 +33,11 @@ package struct ShapePoints: Sendable {
     private var differsFromRaw = false
     private var continuity = TrackContinuity()
 
-    /// - Parameter meters: the maximum distance of the reported track from a fix; `nil` if no points are reported
-    ///   between updates.
-    package init(meters: Double?) { tolerance = meters.map { $0 - Self.maximumRoundingError } }
+    /// - Parameter toleranceMeters: the maximum distance of the reported track from a fix; `nil` if no points are
+    ///   reported between updates.
+    package init(toleranceMeters: Double?) {
+        tolerance = toleranceMeters.map { $0 - Self.maximumRoundingError }
+    }
 
     /// Whether there are so many points that an update should no longer wait.
     var isFull: Bool { settledPoints.count >= Self.fullPointCount }
