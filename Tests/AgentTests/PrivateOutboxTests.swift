@@ -29,7 +29,7 @@ import WaypostTestSupport
                 expectedFix: nil, spacing: .live, latestFix: { nil }, clock: MonotonicClock(clock),
                 log: LogWriter(level: .error, format: .text), monitor: monitor))
         let log = directory.path("outbox.sqlite-wal")
-        await agent.reporter.take(.fix(.sample(0)))
+        await agent.reporter.process(.fix(.sample(0)))
         #expect(try FileSystem.fileSize(at: log) > 0)
         #expect(try await !agent.truncateLogIfPrivate(unless: true))
         try directory.write([], to: "private")

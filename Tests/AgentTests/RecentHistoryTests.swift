@@ -97,7 +97,7 @@ import WaypostTestSupport
         #expect(history.map(at: .seconds(7199)).text.contains("class=\"vehicle\""))
         #expect(history.map(at: .seconds(7199)).text.contains("class=\"scale\""))
         #expect(
-            history.survey(at: .seconds(7199)).summary.statistics.last == Fix.sample(7199).timeOfFix,
+            history.survey(at: .seconds(7199)).summary.statistics.lastTime == Fix.sample(7199).timeOfFix,
             "the line leads to where the vehicle is")
         #expect(history.isCurrent(at: .seconds(7229)) && !history.isCurrent(at: .seconds(7230)))
         #expect(history.map(at: .seconds(20_000)).text.contains("no position in the last hour"))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct LogWordings {
     private static func noFix(
-        _ cause: FixAbsence.Cause, isRecorded: Bool = true, leftOut: FixAbsence.LeftOut? = nil
+        _ cause: FixAbsence.Cause, isRecorded: Bool = true, leftOut: FixAbsence.OmittedSentences? = nil
     ) -> LogFault {
         .noFix(FixAbsence(cause, isRecorded: isRecorded, leftOut: leftOut))
     }
@@ -76,7 +76,7 @@ import Testing
                     + "--explain 2 shows the first; set the receiver to NMEA 0183, and record again"
             ),
             (
-                noFix(.noPositionSentences, isRecorded: false, leftOut: FixAbsence.LeftOut(3, of: 4)),
+                noFix(.noPositionSentences, isRecorded: false, leftOut: FixAbsence.OmittedSentences(3, of: 4)),
                 "no fix in a.log: 3 of 4 sentences left out because of wrong checksums; in the rest, no sentence "
                     + "contains a position with its time; check the cable, and any program that alters the sentences"
             ),
@@ -88,11 +88,11 @@ import Testing
     @Test(
         arguments: [
             (
-                .leftOut(log: "a.log", FixAbsence.LeftOut(1, of: 150), .wrong, firstLine: 150),
+                .leftOut(log: "a.log", FixAbsence.OmittedSentences(1, of: 150), .wrong, firstLine: 150),
                 "a.log: 1 of 150 sentences left out because the checksum is wrong (in line 150), damaged on the line"
             ),
             (
-                .leftOut(log: "a.log", FixAbsence.LeftOut(2, of: 4), .both, firstLine: 1),
+                .leftOut(log: "a.log", FixAbsence.OmittedSentences(2, of: 4), .both, firstLine: 1),
                 "a.log: 2 of 4 sentences left out because the checksum is wrong, or cut off (the first in line 1); use the "
                     + "original log, because this one was altered afterwards, or damaged on the line"
             ),

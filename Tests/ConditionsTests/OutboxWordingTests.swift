@@ -81,7 +81,7 @@ import WaypostTestSupport
             error: OutboxError(.missing, path: "/o"),
             sentence: "/o: there is no outbox yet; waypost run creates it, and so does replay with --outbox /o"),
         Case(
-            error: OutboxError(.ofAnotherVehicle, path: "/o", .ofVehicle("van-7", pending: 2, configured: "van-8")),
+            error: OutboxError(.otherVehicle, path: "/o", .otherVehicle("van-7", pending: 2, configured: "van-8")),
             sentence: "/o: 2 updates of van-7 are pending and would be sent for van-8; configure van-7 until nothing "
                 + "is pending, or set outbox.path to another file"),
         Case(

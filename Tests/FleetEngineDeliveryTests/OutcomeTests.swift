@@ -100,7 +100,7 @@ import WaypostTestSupport
             return #expect(outcome == .delivered)
         }
         #expect(answer.status == row.status && answer.account == "p")
-        #expect(answer.isOfService == row.body.hasPrefix(#"{"error""#))
+        #expect(answer.isFromService == row.body.hasPrefix(#"{"error""#))
     }
 
     @Test(arguments: HTTPTransportError.Code.allCases) func keepsUpdatesWithoutAnAnswer(code: HTTPTransportError.Code) {

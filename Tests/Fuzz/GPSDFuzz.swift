@@ -51,7 +51,7 @@ private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ session: GPS
         let piece = input.span.extracting(from..<min(input.count, from + pieceLength))
         _ = decoder.decode(piece, at: now, require)
         now += .milliseconds(Int(piece[0]) * 2)
-        if let deadline = decoder.idleDeadline, deadline <= now { decoder.lineIsIdle(at: now, require) }
+        if let deadline = decoder.idleDeadline, deadline <= now { decoder.handleIdleLine(at: now, require) }
     }
     decoder.finish(require)
 }

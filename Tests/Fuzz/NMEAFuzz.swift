@@ -56,7 +56,7 @@ private func fixes(
 private func tracedFixCount(of input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) -> Int {
     var trace = LogTrace(lines: 1...Int.max, options: options)
     for from in stride(from: 0, to: input.count, by: pieceLength) {
-        trace.take(input.span.extracting(from..<min(input.count, from + pieceLength)))
+        trace.read(input.span.extracting(from..<min(input.count, from + pieceLength)))
     }
     trace.finish()
     precondition(!trace.explanation.isEmpty, "the explanation is empty")
@@ -75,7 +75,7 @@ private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ options: NME
         decoder.decode(piece, receivedAt: now) { precondition(isPossible($0), "an impossible fix") }
         now += .milliseconds(Int(piece[0]) * 2)
         if let deadline = decoder.idleDeadline, deadline <= now {
-            decoder.lineIsIdle(at: now) { precondition(isPossible($0), "an impossible fix") }
+            decoder.handleIdleLine(at: now) { precondition(isPossible($0), "an impossible fix") }
         }
         precondition(decoder.takeSky(at: now)?.satellites.allSatisfy(isPossible) ?? true, "an impossible satellite")
     }

@@ -30,7 +30,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
 
     private mutating func idle(_ now: Duration) {
         var out: [Fix] = []
-        session.lineIsIdle(at: now) { out.append($0) }
+        session.handleIdleLine(at: now) { out.append($0) }
         fixes += out
     }
 

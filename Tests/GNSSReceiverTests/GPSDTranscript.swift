@@ -47,7 +47,7 @@ enum GPSDTranscript {
             return decoder.decode(bytes, at: now, emit)
         }
 
-        mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }
+        mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void) { decoder.handleIdleLine(at: now, emit) }
         mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
         var idleDeadline: Duration? { decoder.idleDeadline }
         mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }

@@ -167,7 +167,7 @@ import WaypostTestSupport
 
     private mutating func wait(_ duration: Duration) -> Int {
         var fixes = 0
-        if pause.recordWait(duration) { decoder.lineIsIdle(at: pause.time) { _ in fixes += 1 } }
+        if pause.recordWait(duration) { decoder.handleIdleLine(at: pause.time) { _ in fixes += 1 } }
         return fixes
     }
 

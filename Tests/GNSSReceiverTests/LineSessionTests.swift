@@ -20,8 +20,8 @@ import WaypostTestSupport
         #expect(session.decode(Array(epoch(second: 1).utf8).span, at: .seconds(1)) == nil)
         let wakeUp = session.nextWakeUp(after: .seconds(1))
         #expect(wakeUp > .seconds(1) && wakeUp <= .seconds(1.25))
-        #expect(session.lineIsIdle(at: wakeUp - .milliseconds(1)) == nil)
-        #expect(session.lineIsIdle(at: wakeUp) != nil)
+        #expect(session.handleIdleLine(at: wakeUp - .milliseconds(1)) == nil)
+        #expect(session.handleIdleLine(at: wakeUp) != nil)
     }
 
     /// An epoch without a date is held back however long the line is idle. This must not keep the thread busy.

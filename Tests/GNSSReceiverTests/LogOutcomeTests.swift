@@ -84,7 +84,7 @@ import WaypostTestSupport
 
     @Test func countOmittedSentences() throws {
         func loss(_ count: Int, of all: Int, _ checksums: LogRemark.Checksums, line: Int) -> LogRemark {
-            .leftOut(log: "drive.log", FixAbsence.LeftOut(count, of: all), checksums, firstLine: line)
+            .leftOut(log: "drive.log", FixAbsence.OmittedSentences(count, of: all), checksums, firstLine: line)
         }
         #expect(try outcome(altered(30, each: 50)).checksumRemark == nil)
         #expect(try outcome(altered(30, each: 2)).checksumRemark == loss(15, of: 30, .wrong, line: 2))
@@ -128,7 +128,7 @@ import WaypostTestSupport
             return
         }
         #expect(absence.cause == expected)
-        #expect(absence.leftOut == all.map { FixAbsence.LeftOut(mismatches, of: $0) })
+        #expect(absence.leftOut == all.map { FixAbsence.OmittedSentences(mismatches, of: $0) })
     }
 
     @Test func nameTheRejectedField() throws {

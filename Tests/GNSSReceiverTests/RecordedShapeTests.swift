@@ -90,7 +90,7 @@ struct RecordedShape {
 
     /// Returns the number of points between updates at `interval`: of shape points, and of the greedy choice.
     private static func points(of drive: URL, interval: Double) throws -> (ours: Int, greedy: Int) {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         var waiting = [Fix]()
         var points = (ours: 0, greedy: 0)
         for fix in try fixes(of: drive) {
@@ -99,7 +99,7 @@ struct RecordedShape {
                 $0.timeOfFix.duration(to: fix.timeOfFix) > .seconds(10) || !fix.isWithinReach(of: $0)
             }
             if breaks ?? false {
-                shape.forget()
+                shape.reset()
                 waiting = []
             }
             shape.add(fix)
@@ -107,7 +107,7 @@ struct RecordedShape {
             guard let first = waiting.first else { continue }
             let elapsed = first.timeOfFix.duration(to: fix.timeOfFix) / .seconds(1)
             guard waiting.count == 1 || elapsed >= interval - 0.5 else { continue }
-            points.ours += shape.take().count
+            points.ours += shape.takePoints().count
             if waiting.count > 1 { points.greedy += greedy(waiting, meters: 4.965) }
             waiting = [fix]
         }

@@ -40,7 +40,7 @@ import WaypostTestSupport
             ("PUBX", nil, nil), ("PGRME", nil, nil), ("LOG108", nil, nil), ("XXRMC", "XX", nil), ("", nil, nil),
         ] as [(String, String?, String?)])
     func nameTheTalker(address: String, talker: String?, meaning: String?) {
-        #expect(Talker.talker(ofAddress: address) == talker)
+        #expect(Talker.code(ofAddress: address) == talker)
         #expect(talker.flatMap(Talker.meaning) == meaning)
     }
 

@@ -231,7 +231,7 @@ import WaypostTestSupport
                 dates: .repaired(reference: { release }, earliest: release, hostTime: { host })))
         var fixes: [Fix] = []
         decoder.decode(Array(row.stream.utf8).span, receivedAt: .zero) { fixes.append($0) }
-        decoder.lineIsIdle(at: .seconds(1)) { fixes.append($0) }
+        decoder.handleIdleLine(at: .seconds(1)) { fixes.append($0) }
         #expect(decoder.lacksDate == row.lacksDate)
         decoder.finish { fixes.append($0) }
         #expect(fixes.map(\.timeOfFix.description) == row.times)

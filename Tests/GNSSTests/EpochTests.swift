@@ -116,7 +116,7 @@ import WaypostTestSupport
                 let sentence = Array(Self.sentence(type, tick: tick, milliseconds: 1000).utf8)
                 if tick == 5, index == 2 {
                     now += .milliseconds(400)
-                    decoder.lineIsIdle(at: now) { _ in places.append(0) }
+                    decoder.handleIdleLine(at: now) { _ in places.append(0) }
                 }
                 decoder.decode(sentence.span, receivedAt: now) { _ in places.append(index + 1) }
             }
@@ -133,9 +133,9 @@ import WaypostTestSupport
         #expect(decoder.idleDeadline == nil)
         decoder.decode(Array(epoch.utf8).span, receivedAt: .seconds(5)) { fixes.append($0) }
         #expect(decoder.idleDeadline == .milliseconds(5250))
-        decoder.lineIsIdle(at: .milliseconds(5249)) { fixes.append($0) }
+        decoder.handleIdleLine(at: .milliseconds(5249)) { fixes.append($0) }
         #expect(fixes.isEmpty)
-        decoder.lineIsIdle(at: .milliseconds(5250)) { fixes.append($0) }
+        decoder.handleIdleLine(at: .milliseconds(5250)) { fixes.append($0) }
         #expect(fixes.count == 1)
         #expect(decoder.idleDeadline == nil)
         decoder.finish { fixes.append($0) }

@@ -103,7 +103,7 @@ import WaypostTestSupport
         let bytes = [0xB5, 0x62, 1, 7, 0, 16] + Self.bytes(Self.plain)
         decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
         let deadline = try #require(decoder.idleDeadline)
-        decoder.lineIsIdle(at: deadline) { fixes.append($0) }
+        decoder.handleIdleLine(at: deadline) { fixes.append($0) }
         #expect(fixes.count == 1)
     }
 

@@ -81,7 +81,7 @@ struct LogTraces {
 
     private static func explanation(_ log: [UInt8], _ line: Int) -> [String] {
         var trace = LogTrace(lines: line...line)
-        trace.take(log.span)
+        trace.read(log.span)
         trace.finish()
         return trace.explanation
     }
@@ -103,17 +103,17 @@ struct LogTraces {
             ("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n", 2), ("a\rb\r", 2), ("a\rb", 2), ("a\r\nb\r\n", 2),
         ] {
             var trace = LogTrace(lines: 1...1)
-            trace.take(Array(text.utf8).span)
+            trace.read(Array(text.utf8).span)
             trace.finish()
-            #expect(trace.lines == lines, "\(text)")
+            #expect(trace.lineCount == lines, "\(text)")
         }
     }
 
     @Test func endAsSoonAsTheExplanationIsSettled() {
         var trace = LogTrace(lines: 1...1)
-        trace.take(Array(Self.learned.utf8).span)
+        trace.read(Array(Self.learned.utf8).span)
         #expect(!trace.isSettled)  // a whole frame must fit into the bytes that are inspected
-        trace.take(Array(repeating: UInt8(ascii: "\n"), count: 10_000).span)
+        trace.read(Array(repeating: UInt8(ascii: "\n"), count: 10_000).span)
         #expect(trace.isSettled)
     }
 
@@ -139,7 +139,7 @@ struct LogTraces {
         let (fixes, statistics) = Decoding.outcome(of: log)
         var trace = LogTrace(lines: 1...Int.max)
         for start in stride(from: 0, to: log.count, by: 5000) {
-            trace.take(log.span.extracting(start..<min(log.count, start + 5000)))
+            trace.read(log.span.extracting(start..<min(log.count, start + 5000)))
         }
         trace.finish()
         let epochs = trace.epochs.values.sorted { $0.serial < $1.serial }

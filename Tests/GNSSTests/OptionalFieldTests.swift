@@ -26,7 +26,7 @@ import WaypostTestSupport
         #expect(outcome.statistics.mostFrequentRejection == nil)
         let omission = try #require(outcome.statistics.omittedFields.first)
         #expect(omission.name == field && omission.isOutOfRange == isOutOfRange)
-        #expect(omission.found.count == 1 && omission.found.firstLine == 2)
+        #expect(omission.occurrences.count == 1 && omission.occurrences.firstLine == 2)
     }
 
     @Test func doNotAffectOtherFieldsIfFaulty() throws {
@@ -69,7 +69,7 @@ import WaypostTestSupport
         #expect(outcome.statistics.positionSentences == 6 && outcome.statistics.rejectedPositions == 6)
         let most = try #require(outcome.statistics.mostFrequentRejection)
         #expect(most.description == "longitude out of range")
-        #expect(most.found.count == 4 && most.found.firstLine == 1)
+        #expect(most.occurrences.count == 4 && most.occurrences.firstLine == 1)
     }
 
     @Test func includeFlags() throws {

@@ -32,7 +32,7 @@ import WaypostTestSupport
         var motion = DerivedMotion()
         return fixes.map { fix in
             _ = motion.complete(fix)
-            return motion.contradictsStated
+            return motion.contradictsReportedMotion
         }
     }
 

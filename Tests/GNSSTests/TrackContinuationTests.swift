@@ -107,14 +107,14 @@ enum Track {
     @Test(arguments: cases) func areFound(row: Case) {
         var continuity = TrackContinuity()
         var finder = StopFinder()
-        for fix in row.fixes { finder.add(fix, continuity.step(to: fix)) }
+        for fix in row.fixes { finder.add(fix, step: continuity.step(to: fix)) }
         let found = finder.found
         let start = Track.fix(0).timeOfFix
         #expect(found.longest.map { start.duration(to: $0.from) } == row.stops.map { .seconds($0.lowerBound) })
         #expect(found.longest.map { start.duration(to: $0.to) } == row.stops.map { .seconds($0.upperBound) })
         #expect(found.count == row.stops.count)
         #expect(found.time == .seconds(row.stops.reduce(0) { $0 + $1.upperBound - $1.lowerBound }))
-        #expect(found.longest.reduce(.zero) { $0 + $1.unseen } == .seconds(row.unseen))
+        #expect(found.longest.reduce(.zero) { $0 + $1.unseenTime } == .seconds(row.unseen))
     }
 
     @Test func haveTheirMeanPositionAcrossTheDateLine() throws {
@@ -123,7 +123,7 @@ enum Track {
         for second in 0...100 {
             var fix = Track.fix(Double(second), speed: 0)
             fix.longitude = second % 2 == 0 ? 179.99999 : -179.99999
-            finder.add(fix, continuity.step(to: fix))
+            finder.add(fix, step: continuity.step(to: fix))
         }
         let stop = try #require(finder.found.longest.first)
         #expect(abs(abs(stop.longitude) - 180) < 1e-5)

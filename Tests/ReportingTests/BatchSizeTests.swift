@@ -88,7 +88,7 @@ import Testing
     @Test func areSmallAfterAFailure() {
         var size = BatchSize(maximum: 50)
         for _ in 0..<5 { size.didDeliver(past: size.limit, took: .zero) }
-        size.startAgain()
+        size.forgetDeliveries()
         #expect(size.limit == 8)
         size.startProbing()
         size.startProbing()

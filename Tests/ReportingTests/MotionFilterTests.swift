@@ -98,7 +98,7 @@ import WaypostTestSupport
         let fixes = (0..<60).map { Fix.sample(Double($0), north: Double($0) * 12, speed: 0, heading: 90) }
         var filter = MotionFilter()
         let filtered = fixes.map { filter.filtered($0) }.dropFirst(12)
-        #expect(filter.contradictsStated)
+        #expect(filter.contradictsReportedMotion)
         #expect(filtered.allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 && $0.headingDegrees == 0 })
     }
 

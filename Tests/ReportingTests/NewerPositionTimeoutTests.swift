@@ -24,7 +24,7 @@ import Testing
             switch event {
             case .aborted: newerPositionTimeout.didAbort()
             case .delivered(let time): newerPositionTimeout.didDeliver(after: .seconds(time))
-            case .startedAgain: newerPositionTimeout.startAgain()
+            case .startedAgain: newerPositionTimeout.reset()
             }
             return newerPositionTimeout.duration
         }

@@ -24,22 +24,22 @@ struct ReplayedIntake {
     ) {
         var plausibility = Plausibility(earliest: nil, newest: newest)
         var motion = MotionFilter()
-        var shape = ShapePoints(meters: trackToleranceMeters)
+        var shape = ShapePoints(toleranceMeters: trackToleranceMeters)
         var policy = ReportingPolicy(kind, heartbeat: .seconds(60))
         for fix in fixes {
             switch plausibility.judge(fix, latest: nil, after: motion.measured) {
             case .rejected(let rejection):
                 rejected.append((fix, rejection))
                 continue
-            case .accepted(let overrulesEarlier): if overrulesEarlier { shape.forget() }
+            case .accepted(let overrulesEarlier): if overrulesEarlier { shape.reset() }
             }
             accepted.append(fix)
             let filtered = motion.filtered(fix)
-            if motion.contradictsStated { contradictions += 1 }
-            policy.observe(filtered, motion.motion)
-            shape.add(filtered, seenAt: fix)
+            if motion.contradictsReportedMotion { contradictions += 1 }
+            policy.observe(filtered, motion: motion.motion)
+            shape.add(filtered, rawFix: fix)
             guard policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered) else { continue }
-            reports.append(Report(places: shape.take() + [LocationUpdate(filtered)]))
+            reports.append(Report(places: shape.takePoints() + [LocationUpdate(filtered)]))
             policy.didReport(filtered)
         }
     }

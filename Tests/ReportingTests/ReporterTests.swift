@@ -29,7 +29,7 @@ import WaypostTestSupport
     }
 
     func reporter(
-        spacing: RequestSpacing = .recordedLog, shape: ShapePoints = ShapePoints(meters: 5),
+        spacing: RequestSpacing = .recordedLog, shape: ShapePoints = ShapePoints(toleranceMeters: 5),
         over outbox: (any Outbox)? = nil, clock: ManualClock = ManualClock(), privateSwitch: PrivateSwitch? = nil
     ) throws -> Reporter {
         Reporter(
@@ -66,13 +66,13 @@ import WaypostTestSupport
     @Test(arguments: [false, true]) func retryUpdatesThatTheOutboxDidNotAccept(hasFix: Bool) async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.busy))
-        for second in 0..<25 { await reporter.take(.fix(.sample(Double(second)))) }
+        for second in 0..<25 { await reporter.process(.fix(.sample(Double(second)))) }
         #expect(try await outbox.ledger().accepted == 0)
         await reporter.retryStoring()
         #expect(try await outbox.ledger().accepted == 0)
         await outbox.failAppends(with: nil)
         if hasFix {
-            for second in 25..<31 { await reporter.take(.fix(.sample(Double(second)))) }
+            for second in 25..<31 { await reporter.process(.fix(.sample(Double(second)))) }
         } else {
             await reporter.retryStoring()
         }
@@ -86,11 +86,11 @@ import WaypostTestSupport
     @Test func repeatAFailedAppendUnchanged() async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.unusable))
-        for minute in 0..<400 { await reporter.take(.fix(.sample(Double(minute * 60)))) }
+        for minute in 0..<400 { await reporter.process(.fix(.sample(Double(minute * 60)))) }
         let failed = await outbox.appends
         #expect(failed.count == 400 && Set(failed) == [failed[0]])
         await outbox.failAppends(with: nil)
-        await reporter.take(.fix(.sample(400 * 60)))
+        await reporter.process(.fix(.sample(400 * 60)))
         let appends = await outbox.appends.dropFirst(400)
         #expect(appends.first == failed[0])
         #expect(Set(appends.flatMap(\.self)).count == 401 && appends.reduce(0) { $0 + $1.count } == 401)
@@ -104,11 +104,11 @@ import WaypostTestSupport
             begin.yield()
             for await _ in opened { break }
         }
-        let reporter = try reporter(shape: ShapePoints(meters: nil), over: slow)
+        let reporter = try reporter(shape: ShapePoints(toleranceMeters: nil), over: slow)
         await slow.failAppends(with: OutboxError(.busy))
-        async let first: Void = reporter.take(.fix(.sample(0)))
+        async let first: Void = reporter.process(.fix(.sample(0)))
         for await _ in begun { break }
-        await reporter.take(.fix(.sample(60)))
+        await reporter.process(.fix(.sample(60)))
         await #expect(slow.appends.isEmpty)
         open.yield()
         await first
@@ -124,7 +124,7 @@ import WaypostTestSupport
     @Test func keepABoundedNumberOfUpdatesInMemory() async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.busy))
-        for minute in 0..<1100 { await reporter.take(.fix(.sample(Double(minute * 60)))) }
+        for minute in 0..<1100 { await reporter.process(.fix(.sample(Double(minute * 60)))) }
         await outbox.failAppends(with: nil)
         await reporter.retryStoring()
         #expect(try await outbox.ledger() == Ledger(accepted: 1024, pending: 1024))
@@ -136,25 +136,25 @@ import WaypostTestSupport
         let clock = ManualClock()
         let reporter = try reporter(clock: clock, privateSwitch: { false })
         await reporter.readPrivateSwitch(isPolled: true)
-        await reporter.take(.fix(.sample(0)))
+        await reporter.process(.fix(.sample(0)))
         clock.advance(by: .seconds(20))
-        await reporter.take(.fix(.sample(19.6)))
+        await reporter.process(.fix(.sample(19.6)))
         #expect(try await outbox.ledger().accepted == 1)
         #expect(observer.events.last == .withheld)
         clock.advance(by: .seconds(1))
         await reporter.readPrivateSwitch(isPolled: true)
-        await reporter.take(.fix(.sample(21)))
+        await reporter.process(.fix(.sample(21)))
         #expect(try await outbox.ledger().accepted == 2)
     }
 
     /// The disk is full when the receiver's wrong date is recognised.
     @Test func overruleTheNewestStoredUpdateOnceTheOutboxAcceptsUpdatesAgain() async throws {
         let reporter = try reporter()
-        await reporter.take(.fix(.sample(90_000_000)))
+        await reporter.process(.fix(.sample(90_000_000)))
         await outbox.failAppends(with: OutboxError(.full))
-        for second in 0..<3 { await reporter.take(.fix(.sample(Double(second)))) }
+        for second in 0..<3 { await reporter.process(.fix(.sample(Double(second)))) }
         await outbox.failAppends(with: nil)
-        for second in 3..<20 { await reporter.take(.fix(.sample(Double(second)))) }
+        for second in 3..<20 { await reporter.process(.fix(.sample(Double(second)))) }
         #expect(try await outbox.newest()?.update.timeOfFix == Fix.sample(12).timeOfFix)
         #expect(transport.requests.isEmpty)
     }
@@ -181,7 +181,7 @@ import WaypostTestSupport
         for await event in observer.stream { if case .idle = event { break } }
         let reads = await outbox.reads
         for second in stride(from: 0.0, to: 60, by: 10) {
-            await reporter.take(.fix(.sample(second)))
+            await reporter.process(.fix(.sample(second)))
             for await event in observer.stream { if case .idle = event { break } }
         }
         #expect(await outbox.reads == reads)
@@ -196,7 +196,7 @@ import WaypostTestSupport
         async let delivering: Void = reporter.deliver()
         for await event in observer.stream { if case .idle = event { break } }
         await reporter.receive(.resultRecorded(nil))
-        await reporter.take(.fix(.sample(0)))
+        await reporter.process(.fix(.sample(0)))
         await reporter.finishWhenEmpty()
         await delivering
         #expect(observer.events.contains { if case .internalError = $0 { true } else { false } })

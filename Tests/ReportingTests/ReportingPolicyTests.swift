@@ -118,7 +118,7 @@ import WaypostTestSupport
         var policy = ReportingPolicy(.interval(.seconds(30)), heartbeat: .seconds(60))
         let times = (0..<100).filter { second in
             let fix = Fix.sample(Double(second), north: Double(second) * 20)
-            policy.observe(fix, nil)
+            policy.observe(fix, motion: nil)
             guard policy.isDue(fix) else { return false }
             policy.didReport(fix)
             return true
@@ -262,7 +262,7 @@ final class FilteredPolicy {
 
     func update(of fix: Fix) -> LocationUpdate? {
         let filtered = filter.filtered(fix)
-        policy.observe(filtered, filter.motion)
+        policy.observe(filtered, motion: filter.motion)
         guard policy.isDue(filtered) else { return nil }
         policy.didReport(filtered)
         return LocationUpdate(filtered)

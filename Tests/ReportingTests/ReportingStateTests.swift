@@ -12,9 +12,10 @@ import WaypostTestSupport
     /// Returns the state of a vehicle whose delivery lane is idle, unless `isBusy`.
     private static func state(isBusy: Bool = false) -> ReportingState {
         var state = ReportingState(
-            ReportingSettings(shape: ShapePoints(meters: nil), spacing: .recordedLog), hasPresence: true, at: .zero)
-        _ = state.handle(.delivering(.started), at: .zero, jitter: 1)
-        if !isBusy { _ = state.handle(.delivering(.outboxRead(nil, newest: nil)), at: .zero, jitter: 1) }
+            ReportingSettings(shape: ShapePoints(toleranceMeters: nil), spacing: .recordedLog), hasPresence: true,
+            at: .zero)
+        _ = state.handle(.upload(.started), at: .zero, jitter: 1)
+        if !isBusy { _ = state.handle(.upload(.outboxRead(nil, newest: nil)), at: .zero, jitter: 1) }
         return state
     }
 
@@ -66,7 +67,7 @@ import WaypostTestSupport
     @Test func reportDroppedUpdates() {
         var state = Self.state()
         var dropped = 0
-        for index in 0..<UpdateQueue.limit + 6 {
+        for index in 0..<UpdateQueue.maximumUpdates + 6 {
             let second = Double(index) * 10
             let fix = Fix.sample(second, north: second * 10, speed: 10)
             let step = state.handle(.fix(fix, latest: nil), at: .seconds(second), jitter: 1)

@@ -75,7 +75,7 @@ import WaypostTestSupport
                 if upload.action == nil { take(.started, at: now) }
                 if fixes * 1000 + fixDelay(fixes) <= now {
                     let fix = Fix.sample(10_000 + Double(fixes), north: Double(fixes) * 15, speed: 15)
-                    policy.observe(fix, nil)
+                    policy.observe(fix, motion: nil)
                     let elapsed = reported.flatMap { upload.state.timeSinceSent($0, at: upload.now) }
                     if policy.isDue(fix), !spacing.isTooSoon(fix, at: upload.now, sinceRequest: elapsed) {
                         policy.didReport(fix)

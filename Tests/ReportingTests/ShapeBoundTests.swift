@@ -101,7 +101,7 @@ import TimeAndChance
             var drive = RandomDrive(seed: seed)
             let meters: Double = [1, 5, 5, 5, 20, 1000].randomElement(using: &drive.chance) ?? 5
             let interval: Double = [5, 10, 10, 30, 60].randomElement(using: &drive.chance) ?? 10
-            var (shape, follower) = (ShapePoints(meters: meters), Follower())
+            var (shape, follower) = (ShapePoints(toleranceMeters: meters), Follower())
             var lastUpdate: UTCTime?
             for _ in 0..<Int.random(in: 20...200, using: &drive.chance) {
                 let fix = drive.next()
@@ -110,7 +110,7 @@ import TimeAndChance
                 let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) / .seconds(1) } ?? interval
                 guard elapsed >= interval || shape.isFull && elapsed >= 5 else { continue }
                 lastUpdate = fix.timeOfFix
-                follower.receive(shape.take() + [LocationUpdate(fix)])
+                follower.receive(shape.takePoints() + [LocationUpdate(fix)])
             }
             #expect(follower.worst <= meters, "seed \(seed)")
         }
@@ -120,7 +120,7 @@ import TimeAndChance
     @Test func holdsForADayAtTenHertz() {
         let fixes = Self.tracks >= 100_000 ? 864_000 : 9000
         var drive = RandomDrive(seed: 7, rate: 10)
-        var (shape, follower) = (ShapePoints(meters: 5), Follower())
+        var (shape, follower) = (ShapePoints(toleranceMeters: 5), Follower())
         var (lastUpdate, most) = (UTCTime?.none, 0)
         for _ in 0..<fixes {
             let fix = drive.next()
@@ -130,7 +130,7 @@ import TimeAndChance
             let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) } ?? .seconds(60)
             guard elapsed >= .seconds(60) || shape.isFull && elapsed >= .seconds(5) else { continue }
             lastUpdate = fix.timeOfFix
-            follower.receive(shape.take() + [LocationUpdate(fix)])
+            follower.receive(shape.takePoints() + [LocationUpdate(fix)])
         }
         #expect(follower.worst <= 5 && follower.reported > 10)
         #expect(most <= 3 * 256)
@@ -139,7 +139,7 @@ import TimeAndChance
     /// Only the latest points are kept until an update.
     @Test func staysWithinItsMemoryWithoutUpdates() {
         var drive = RandomDrive(seed: 3, rate: 10)
-        var shape = ShapePoints(meters: 1)
+        var shape = ShapePoints(toleranceMeters: 1)
         var most = 0
         for _ in 0..<(Self.tracks >= 100_000 ? 864_000 : 9000) {
             shape.add(drive.next())
@@ -147,6 +147,6 @@ import TimeAndChance
         }
         #expect(most <= 3 * 256)
         #expect(shape.isFull)
-        #expect(shape.take().count <= ShapePoints.maximumPoints)
+        #expect(shape.takePoints().count <= ShapePoints.maximumPoints)
     }
 }

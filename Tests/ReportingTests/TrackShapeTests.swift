@@ -61,12 +61,12 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: cases) func keepsTheTolerance(name: String, fixes: [Fix], points: [Double]) {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         shape.add(fixes[0])
-        #expect(shape.take().isEmpty)
+        #expect(shape.takePoints().isEmpty)
         for fix in fixes.dropFirst() { shape.add(fix) }
         let start = Fix.sample(0).timeOfFix
-        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == points, "\(name)")
+        #expect(shape.takePoints().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == points, "\(name)")
     }
 
     /// The receiver's distances from the parking place at intervals of a second, whether the vehicle is treated as
@@ -89,20 +89,20 @@ import WaypostTestSupport
     @Test(arguments: parked) func includesTheDeparture(
         name: String, rows: [(east: Double, isParked: Bool)], points: [Double]
     ) {
-        var (shape, fixes) = (ShapePoints(meters: 5), [Self.fix(0, east: 0)])
+        var (shape, fixes) = (ShapePoints(toleranceMeters: 5), [Self.fix(0, east: 0)])
         shape.add(fixes[0])
-        #expect(shape.take().isEmpty)
+        #expect(shape.takePoints().isEmpty)
         for (index, row) in rows.enumerated() {
             let second = Double(index + 1)
             fixes.append(Self.fix(second, east: row.east))
-            shape.add(Self.fix(second, east: row.isParked ? 0 : row.east), seenAt: Self.fix(second, east: row.east))
+            shape.add(Self.fix(second, east: row.isParked ? 0 : row.east), rawFix: Self.fix(second, east: row.east))
         }
         let start = fixes[0].timeOfFix
-        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == points, "\(name)")
+        #expect(shape.takePoints().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == points, "\(name)")
     }
 
     @Test func hasOnlyTimesAndPositions() throws {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         var fixes = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
         fixes[5].headingDegrees = 45
         fixes[5].speedMetersPerSecond = 14
@@ -110,29 +110,29 @@ import WaypostTestSupport
         (fixes[5].altitudeMeters, fixes[5].geoidSeparationMeters) = (20, 40)
         for fix in fixes {
             shape.add(fix)
-            if fix == fixes[0] { _ = shape.take() }
+            if fix == fixes[0] { _ = shape.takePoints() }
         }
-        #expect(shape.take() == [LocationUpdate(placeOf: fixes[5])])
+        #expect(shape.takePoints() == [LocationUpdate(placeOf: fixes[5])])
     }
 
     /// After a wrong clock is recognised, none of its fixes become shape points.
     @Test func isForgottenIfTheClockWasWrong() {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         for fix in Self.drive(100...110, { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
-        shape.forget()
+        shape.reset()
         shape.add(Self.fix(1, east: 0))
-        #expect(shape.take().isEmpty)
+        #expect(shape.takePoints().isEmpty)
     }
 
     @Test func isOffOrOnAsConfigured() {
         let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
         func count(_ meters: Double?) -> Int {
-            var shape = ShapePoints(meters: meters)
+            var shape = ShapePoints(toleranceMeters: meters)
             for fix in corner {
                 shape.add(fix)
-                if fix == corner[0] { _ = shape.take() }
+                if fix == corner[0] { _ = shape.takePoints() }
             }
-            return shape.take().count
+            return shape.takePoints().count
         }
         #expect([nil, 5, 100].map(count) == [0, 1, 0])
     }

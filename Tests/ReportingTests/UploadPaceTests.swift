@@ -11,10 +11,10 @@ import Testing
     func limitABacklogToItsRate(rate: Double?, past: Int, milliseconds: Int) {
         var pace = UploadPace(backlogUpdatesPerSecond: rate)
         pace.willSend(past: past, at: .seconds(10))
-        #expect(pace.timeToBacklog(at: .seconds(10)) == .milliseconds(milliseconds))
-        #expect(pace.timeToBacklog(at: .seconds(16)) == .zero)
+        #expect(pace.timeUntilBacklog(at: .seconds(10)) == .milliseconds(milliseconds))
+        #expect(pace.timeUntilBacklog(at: .seconds(16)) == .zero)
         // The live position doesn't wait for the backlog.
-        #expect(pace.timeToUpload(at: .seconds(10)) == .zero)
+        #expect(pace.timeUntilUpload(at: .seconds(10)) == .zero)
     }
 
     /// While the backlog waits, a live position with its shape points is sent.
@@ -22,11 +22,11 @@ import Testing
         var pace = UploadPace(backlogUpdatesPerSecond: 1)
         pace.willSend(past: 50, at: .zero)
         pace.willSend(past: 5, at: .seconds(10))
-        #expect(pace.timeToBacklog(at: .seconds(10)) == .seconds(40))
-        #expect(!pace.delaysPast(at: .seconds(10)))
-        pace.delayPast(for: .seconds(60), at: .seconds(10))
-        #expect(pace.delaysPast(at: .seconds(69)) && !pace.delaysPast(at: .seconds(70)))
-        #expect(pace.timeToBacklog(at: .seconds(10)) == .seconds(60))
+        #expect(pace.timeUntilBacklog(at: .seconds(10)) == .seconds(40))
+        #expect(!pace.delaysPastLocations(at: .seconds(10)))
+        pace.delayPastLocations(for: .seconds(60), at: .seconds(10))
+        #expect(pace.delaysPastLocations(at: .seconds(69)) && !pace.delaysPastLocations(at: .seconds(70)))
+        #expect(pace.timeUntilBacklog(at: .seconds(10)) == .seconds(60))
     }
 
     @Test func widenTheIntervalAndHalveIt() {
@@ -37,10 +37,10 @@ import Testing
         }
         #expect(widened == [5, 10, 20, 30, 30, 30].map { .seconds($0) })
         pace.willSend(past: 0, at: .seconds(100))
-        #expect(pace.timeToUpload(at: .seconds(120)) == .seconds(10))
+        #expect(pace.timeUntilUpload(at: .seconds(120)) == .seconds(10))
         let narrowed = (1...5).map { _ in
             pace.didDeliver()
-            return (pace.interval, pace.timeToUpload(at: .seconds(101)))
+            return (pace.interval, pace.timeUntilUpload(at: .seconds(101)))
         }
         #expect(narrowed.map(\.0) == [15_000, 7500, 3750, 1875, 0].map { .milliseconds($0) })
         // The rest of the pause is counted from the last upload.

@@ -40,7 +40,7 @@ final class UploadStateDriver {
 
     @discardableResult func take(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
         // The reporter passes this event first.
-        if case .networkReturned = event { _ = state.handle(.networkReturning, at: now, jitter: jitter) }
+        if case .networkReturned = event { _ = state.handle(.willNotifyOfNetworkReturn, at: now, jitter: jitter) }
         if case .updateStored = event { _ = state.requestForAppend(at: now) }
         let step = state.handle(event, at: now, jitter: jitter)
         for case .internalError(let error) in step.reports {

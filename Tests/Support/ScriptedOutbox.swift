@@ -36,10 +36,10 @@ package actor ScriptedOutbox: Outbox {
         return try await outbox.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier, next: next)
     }
 
-    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
+    package func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload {
         reads += 1
         if let failure { throw failure }
-        return try await outbox.next(request)
+        return try await outbox.nextUpload(for: request)
     }
 
     package func acknowledge(
@@ -72,7 +72,8 @@ extension Outbox {
     package func nextBatch(
         maximumPastLocations: Int, withBacklog: Bool = true
     ) async throws(OutboxError) -> UploadBatch? {
-        try await next(BatchRequest(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)).batch
+        try await nextUpload(for: BatchRequest(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog))
+            .batch
     }
 
     /// Records the pending updates of `batch` as delivered.
@@ -82,6 +83,6 @@ extension Outbox {
 
     /// Returns the newest update ever accepted.
     package func newest() async throws(OutboxError) -> StoredUpdate? {
-        try await next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest
+        try await nextUpload(for: BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest
     }
 }

@@ -91,10 +91,10 @@ extension ConditionCode {
             case 403: .tokenNotPermitted
             case 404: .vehicleUnknown
             case 429: .throttled
-            case 501 where answer.isOfService: .apiDisabled
+            case 501 where answer.isFromService: .apiDisabled
             // HTML may come from Fleet Engine's own front end, or from a proxy whose server is down. Both are gateway
             // errors.
-            case 408, 409, 499, 500...: answer.isOfService ? .serviceBusy : .gatewayError
+            case 408, 409, 499, 500...: answer.isFromService ? .serviceBusy : .gatewayError
             default: .serviceRefuses
             }
     }

@@ -15,7 +15,7 @@ extension Condition {
             case .busy: .outboxBusy
             case .damaged, .damagedAgain: .outboxDamaged
             case .newerSchema: .outboxTooNew
-            case .readOnly, .refused, .forbidden, .missing, .ofAnotherVehicle, .silent, .closed, .unusable:
+            case .readOnly, .refused, .forbidden, .missing, .otherVehicle, .silent, .closed, .unusable:
                 .outboxUnusable
             }
         let wording = error.wording()

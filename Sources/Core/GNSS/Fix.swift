@@ -122,33 +122,34 @@ extension Fix {
     /// The maximum speed at which civilian receivers work, in metres per second (1,000 knots).
     private static let maximumReceiverSpeed = 515.0
     /// The maximum time in seconds between two fixes from which a vehicle's speed is computed.
-    private static let maximumStep = 60.0
+    private static let maximumStepSeconds = 60.0
     /// The maximum time in seconds for which a vehicle can accelerate or brake as hard as possible.
-    private static let maximumChangeTime = 3.0
+    private static let maximumAccelerationSeconds = 3.0
     /// The assumed difference between the position errors of two consecutive fixes, in metres.
-    private static let stepError = 10.0
+    private static let stepPositionError = 10.0
     /// The maximum acceleration of a vehicle, in metres per second squared.
     private static let maximumAcceleration = 10.0
     /// The assumed error of a reported speed, in metres per second.
     private static let speedError = 5.0
     /// The position error in metres that is assumed if the receiver reports none.
-    private static let usualError = 50.0
+    private static let defaultPositionError = 50.0
     /// The minimum tolerance in metres for the errors of two positions, whatever errors the receiver reports.
-    private static let minimumError = 25.0
+    private static let minimumPositionTolerance = 25.0
 
     /// Whether a vehicle can have travelled from `previous` to this fix in the time between them, given their speeds.
     /// Allows for the errors of both positions.
     package func isWithinReach(of previous: Fix) -> Bool {
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
         let error =
-            (previous.horizontalAccuracyMeters ?? Self.usualError) + (horizontalAccuracyMeters ?? Self.usualError)
+            (previous.horizontalAccuracyMeters ?? Self.defaultPositionError)
+            + (horizontalAccuracyMeters ?? Self.defaultPositionError)
         var reach = seconds * Self.maximumVehicleSpeed
         if let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond {
             let stated = max(before, after) + Self.speedError
             let fastest = max(stated, Self.maximumVehicleSpeed)
             reach = seconds * min(stated + seconds * Self.maximumAcceleration / 2, fastest)
         }
-        return previous.distance(to: self) <= reach + max(Self.minimumError, error * 2)
+        return previous.distance(to: self) <= reach + max(Self.minimumPositionTolerance, error * 2)
     }
 
     /// Whether a vehicle that travelled from `earlier` to `previous` can have continued to this fix. Unlike
@@ -156,20 +157,20 @@ extension Fix {
     package func canContinue(from earlier: Fix, via previous: Fix) -> Bool {
         let before = earlier.seconds(to: previous)
         let after = previous.seconds(to: self)
-        guard before > 0, after > 0, max(before, after) <= Self.maximumStep else { return false }
+        guard before > 0, after > 0, max(before, after) <= Self.maximumStepSeconds else { return false }
         let first = earlier.displacement(to: previous)
         let second = previous.displacement(to: self)
         guard max(first.meters / before, second.meters / after) <= Self.maximumReceiverSpeed else { return false }
         let change = Displacement(
             east: second.east / after - first.east / before, north: second.north / after - first.north / before)
-        let slack = Self.stepError / min(before, after)
-        return Self.canChange(by: change.meters - slack, in: min(after, Self.maximumChangeTime))
+        let slack = Self.stepPositionError / min(before, after)
+        return Self.canVelocityChange(by: change.meters - slack, in: min(after, Self.maximumAccelerationSeconds))
     }
 
     /// Returns this fix with missing values filled in from `measured`, which is an earlier fix. If the receiver reports
     /// no speed or wrong speeds, the speed is the maximum that the vehicle can have reached since `measured`. If the
     /// receiver reports no accuracy radius, the radius is that of `measured`.
-    package func completed(after measured: Fix) -> Fix {
+    package func completed(from measured: Fix) -> Fix {
         var fix = self
         fix.horizontalAccuracyMeters = horizontalAccuracyMeters ?? measured.horizontalAccuracyMeters
         if fix.speedMetersPerSecond == nil || measured.derived.speedMetersPerSecond != nil {
@@ -186,11 +187,11 @@ extension Fix {
         guard let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond else { return nil }
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
         let change = abs(after - before)
-        return Self.canChange(by: change, in: seconds) ? nil : change / seconds
+        return Self.canVelocityChange(by: change, in: seconds) ? nil : change / seconds
     }
 
     /// Whether a vehicle's velocity can change by `change` metres per second within `seconds`.
-    static func canChange(by change: Double, in seconds: Double) -> Bool {
+    static func canVelocityChange(by change: Double, in seconds: Double) -> Bool {
         change <= seconds * maximumAcceleration + speedError
     }
 }

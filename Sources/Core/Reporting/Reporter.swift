@@ -20,7 +20,7 @@ package actor Reporter {
 
     private var state: ReportingState
     /// The next append to the outbox, to be carried out by the task that delivered the fix.
-    private var append: ReportingState.Append?
+    private var nextAppend: ReportingState.Append?
     /// The next action of the delivery loop. There is at most one, because each action follows from the result of the
     /// previous one or from the end of a wait.
     private var action: UploadAction?
@@ -62,7 +62,7 @@ package actor Reporter {
     package func run(_ source: any FixSource) async throws(FixSourceError) {
         async let delivering: Void = deliver()
         var failure: FixSourceError?
-        do throws(FixSourceError) { try await source.run { await self.take($0) } } catch { failure = error }
+        do throws(FixSourceError) { try await source.run { await self.process($0) } } catch { failure = error }
         finishWhenEmpty()
         await delivering
         if let failure, failure.code != .cancelled { throw failure }
@@ -72,19 +72,19 @@ package actor Reporter {
     @inline(never) private func handle(_ event: ReportingState.Event) {
         let step = state.handle(event, at: clock.now, jitter: jitter())
         for report in step.reports { observer.observe(report) }
-        if let append = step.append { self.append = append }
+        if let append = step.append { nextAppend = append }
         if let delivery = step.delivery { action = delivery }
         if action != nil || nextTimerEnd != nil { changeListener?.finish() }
     }
 
     /// Handles an event of the delivery lane. The tests' simulation also calls this, to inject bugs.
-    package func receive(_ event: UploadEvent) { handle(.delivering(event)) }
+    package func receive(_ event: UploadEvent) { handle(.upload(event)) }
 }
 
 /// The taking lane, which turns fixes into stored updates.
 extension Reporter {
     /// Handles an event of a source. If the event results in an update, returns once that is stored or kept in memory.
-    package func take(_ event: FixSourceEvent) async {
+    package func process(_ event: FixSourceEvent) async {
         switch event {
         case .state(let state): observer.observe(.receiver(state))
         case .warning(let warning): observer.observe(.receiverWarning(warning))
@@ -93,7 +93,7 @@ extension Reporter {
         case .fix(let fix):
             if privateSwitch != nil { await readPrivateSwitch() }
             handle(.fix(fix, latest: latestTime()))
-            await store()
+            await carryOutAppends()
         }
     }
 
@@ -109,16 +109,16 @@ extension Reporter {
     /// Tries again to store updates that the outbox did not accept.
     package func retryStoring() async {
         handle(.retryStoring)
-        await store()
+        await carryOutAppends()
     }
 
     /// Whether the outbox has accepted every update.
-    package var hasStoredAll: Bool { state.appending == nil && state.queue.isEmpty }
+    package var hasStoredAll: Bool { state.appendInProgress == nil && state.queue.isEmpty }
 
     /// Carries out appends until none is left, unless another task is doing so.
-    private func store() async {
-        while let append {
-            self.append = nil
+    private func carryOutAppends() async {
+        while let append = nextAppend {
+            nextAppend = nil
             do throws(OutboxError) {
                 let appended = try await outbox.append(
                     append.updates.last, with: append.updates.points, overrulingEarlier: append.overrulesEarlier,
@@ -132,21 +132,21 @@ extension Reporter {
 /// The delivery lane, which sends the stored updates.
 extension Reporter {
     /// Notifies the delivery lane that quarantined updates are pending again.
-    package func requeued() { receive(.requeued) }
+    package func notifyOfRequeue() { receive(.requeued) }
 
     /// Makes `deliver` return once nothing is pending, because a recorded log has ended.
     package func finishWhenEmpty() { receive(.finishWhenEmpty) }
 
     /// Whether updates report the vehicle's presence. They don't if the service doesn't record it, or while the vehicle
     /// may be private.
-    package var reportsPresence: Bool { delivery.hasPresence && state.delivering.presence != .unknown }
+    package var reportsPresence: Bool { delivery.hasPresence && state.uploadState.presence != .unknown }
 
     /// Notifies the reporter that the network has returned. Work that waits for the network continues at once, on a new
     /// connection.
     package func networkReturned() async {
         // The state must be notified first. Notifying the delivery may end the exchange in progress, and the state must
         // know that the network is to blame for this failure.
-        receive(.networkReturning)
+        receive(.willNotifyOfNetworkReturn)
         await delivery.networkReturned()
         receive(.networkReturned)
     }
@@ -181,14 +181,14 @@ extension Reporter {
             if let upload {
                 guard let permit else { return receive(.prepared) }  // an internal error
                 self.permit = nil
-                let presence = state.delivering.presence
+                let presence = state.uploadState.presence
                 group.addTask {
                     .answered(
                         await permit.deliver(
                             upload.batch, as: presence, secondsSinceFirstSent: upload.secondsSinceFirstSent))
                 }
             }
-            waitForChange(in: &group, &timers)
+            addWait(to: &group, &timers)
             for await event in group {
                 if case .restart? = action {
                     group.cancelAll()
@@ -199,15 +199,15 @@ extension Reporter {
                 if action != nil {
                     group.cancelAll()  // cancels the wait, or the exchange, whose result still arrives
                 } else if case .timeReached = event, !Task.isCancelled {
-                    waitForChange(in: &group, &timers)
+                    addWait(to: &group, &timers)
                 }
             }
         }
     }
 
     /// Adds a task to `group` that waits until another task has caused a change, or until `dueAt`.
-    @inline(never) private func waitForChange(
-        in group: inout TaskGroup<UploadEvent>, _ timers: inout DiscardingTaskGroup
+    @inline(never) private func addWait(
+        to group: inout TaskGroup<UploadEvent>, _ timers: inout DiscardingTaskGroup
     ) {
         let (changes, listener) = AsyncStream.makeStream(of: Never.self)
         changeListener = listener
@@ -238,33 +238,33 @@ extension Reporter {
     @inline(never) private func perform(_ action: UploadAction) async -> UploadEvent {
         switch action {
         case .readOutbox(let request):
-            await reportingFailure { () throws(OutboxError) in .outboxRead(try await outbox.next(request)) }
+            await outboxEvent { () throws(OutboxError) in .outboxRead(try await outbox.nextUpload(for: request)) }
         case .acknowledge(let batch, let request):
-            await reportingFailure { () throws(OutboxError) in
+            await outboxEvent { () throws(OutboxError) in
                 .resultRecorded(try await outbox.acknowledge(batch, next: request))
             }
         case .quarantine(let update, let reason):
-            await reportingFailure { () throws(OutboxError) in
+            await outboxEvent { () throws(OutboxError) in
                 try await outbox.quarantine(update, reason: reason)
                 observer.observe(.quarantined(update, reason: reason))
                 return .resultRecorded(nil)
             }
-        case .prepare: await prepare()
-        case .announce(let presence): await announce(presence)
+        case .prepare: await obtainPermit()
+        case .announce(let presence): await performAnnouncement(of: presence)
         case .send, .wait, .abortExchange, .restart, .finish: .timeReached
         }
     }
 
-    private func reportingFailure(_ body: () async throws(OutboxError) -> UploadEvent) async -> UploadEvent {
+    private func outboxEvent(_ body: () async throws(OutboxError) -> UploadEvent) async -> UploadEvent {
         do throws(OutboxError) { return try await body() } catch { return .outboxFailed(error) }
     }
 
-    private func prepare() async -> UploadEvent {
+    private func obtainPermit() async -> UploadEvent {
         do throws(DeliveryFault) { permit = try await delivery.prepare() } catch { return .notPrepared(error) }
         return .prepared
     }
 
-    private func announce(_ presence: Presence) async -> UploadEvent {
+    private func performAnnouncement(of presence: Presence) async -> UploadEvent {
         do throws(DeliveryFault) {
             let result = try await announce(presence: presence)
             if case .unanswered? = result.outcome.fault, !Task.isCancelled {
@@ -283,12 +283,12 @@ extension Reporter {
     /// - Throws: the reason why no permit could be obtained.
     @discardableResult
     package func announce(presence: Presence) async throws(DeliveryFault) -> DeliveryResult {
-        let result = try await attempt(presence)
-        if case .prepareAgain = result.outcome { return try await attempt(presence) }
+        let result = try await announceOnce(presence)
+        if case .prepareAgain = result.outcome { return try await announceOnce(presence) }
         return result
     }
 
-    private func attempt(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult {
+    private func announceOnce(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult {
         let result = try await delivery.announce(presence)
         switch result.outcome.fault {
         case nil: observer.observe(.announced(presence, traffic: result.traffic))

@@ -17,7 +17,7 @@ struct ReportingState: Sendable {
         /// The append in progress has succeeded.
         case appended(AppendedUpdate)
         case appendFailed(OutboxError)
-        case delivering(UploadEvent)
+        case upload(UploadEvent)
     }
 
     /// The updates and options of a single call to the outbox.
@@ -40,7 +40,7 @@ struct ReportingState: Sendable {
 
     var plausibility: Plausibility
     var motion = MotionFilter()
-    var shape: ShapePoints
+    var shapePoints: ShapePoints
     var policy: ReportingPolicy
     var spacing: RequestSpacing
     var privateMode: PrivateMode
@@ -48,10 +48,10 @@ struct ReportingState: Sendable {
     /// The last update made from a fix.
     var lastReported: LocationUpdate?
     /// The newest update until its first append has ended; then `nil`.
-    var live: LocationUpdate?
+    var liveUpdate: LocationUpdate?
     /// The append in progress.
-    var appending: Append?
-    var delivering: UploadState
+    var appendInProgress: Append?
+    var uploadState: UploadState
 
     /// - Parameters:
     ///   - settings: the vehicle's settings.
@@ -59,11 +59,11 @@ struct ReportingState: Sendable {
     ///   - now: the current time, which starts the first heartbeat interval.
     init(_ settings: ReportingSettings, hasPresence: Bool, at now: Duration) {
         plausibility = settings.plausibility
-        shape = settings.shape
+        shapePoints = settings.shape
         policy = settings.policy
         spacing = settings.spacing
         privateMode = settings.privateMode
-        delivering = UploadState(
+        uploadState = UploadState(
             settings.upload, hasPresence: hasPresence, privacy: settings.privateMode.mayBeInZone ? .unknown : .off,
             at: now)
     }
@@ -73,24 +73,24 @@ struct ReportingState: Sendable {
     mutating func handle(_ event: Event, at now: Duration, jitter: @autoclosure () -> Double) -> Step {
         var step = Step()
         switch event {
-        case .fix(let fix, let latest): take(fix, latest: latest, at: now, &step)
+        case .fix(let fix, let latest): handleFix(fix, latest: latest, at: now, &step)
         case .switchRead(let isOn, let exists, let isPolled):
             updatePrivateMode(at: now, &step) { mode in
                 mode.observe(isSwitchedOn: isOn, at: exists ? now : nil, isPolled: isPolled)
             }
-        case .retryStoring: storeNext(at: now, &step)
+        case .retryStoring: storeNextUpdates(at: now, &step)
         case .appended(let appended): didAppend(appended, at: now, &step)
         case .appendFailed(let error): didFailToAppend(error, at: now, &step)
-        case .delivering(let event): deliver(event, at: now, jitter: jitter(), &step)
+        case .upload(let event): handleUpload(event, at: now, jitter: jitter(), &step)
         }
         return step
     }
 
     /// Passes an event to the delivery lane.
-    mutating func deliver(
+    mutating func handleUpload(
         _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double = 1, _ step: inout Step
     ) {
-        let delivery = delivering.handle(event, at: now, jitter: jitter())
+        let delivery = uploadState.handle(event, at: now, jitter: jitter())
         step.reports += delivery.reports
         step.delivery = delivery.action ?? step.delivery
     }
@@ -107,7 +107,7 @@ package struct ReportingSettings: Sendable {
 
     package init(
         plausibility: Plausibility = Plausibility(earliest: nil),
-        shape: ShapePoints = ShapePoints(meters: 5),
+        shape: ShapePoints = ShapePoints(toleranceMeters: 5),
         policy: ReportingPolicy = ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)),
         spacing: RequestSpacing = .live, privateMode: PrivateMode = PrivateMode(zones: []),
         upload: UploadSettings = UploadSettings()

@@ -29,7 +29,7 @@ struct GPSDDecoder: LineDecoder {
         return proofs
     }
 
-    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { session.lineIsIdle(at: now, emit) }
+    mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void) { session.handleIdleLine(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { session.finish(emit) }
     mutating func takeWarning() -> ReceiverWarning? { session.takeWarning() }
     mutating func takeSky(at now: Duration) -> Sky? { session.takeSky() }
@@ -148,7 +148,7 @@ struct GPSDSession: Sendable {
 
     /// The time at which the current epoch is complete if nothing more arrives; `nil` if no epoch is pending.
     var idleDeadline: Duration? { assembler.idleDeadline }
-    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { assembler.lineIsIdle(at: now, emit) }
+    mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void) { assembler.handleIdleLine(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { assembler.complete(emit) }
 
     /// The reason why there are no fixes, according to gpsd's reports; `nil` if there are fixes or the reason isn't

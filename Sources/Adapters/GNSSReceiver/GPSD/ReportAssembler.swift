@@ -52,7 +52,7 @@ struct ReportAssembler: Sendable {
     }
 
     /// Completes the current epoch if its deadline has passed. Called when nothing has arrived until `now`.
-    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
+    mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void) {
         if let idleDeadline, idleDeadline <= now { complete(emit) }
     }
 

@@ -10,7 +10,7 @@ protocol LineDecoder: Sendable {
     /// that a receiver is connected.
     mutating func decode(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
     /// Completes the current epoch if its deadline has passed. Called when nothing has arrived until `now`.
-    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void)
+    mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void)
     /// Completes the current epoch. Called when the line has ended or been lost.
     mutating func finish(_ emit: (Fix) -> Void)
     /// The time at which the current epoch is complete if nothing more arrives; `nil` if no epoch is pending.
@@ -86,7 +86,7 @@ struct SentenceDecoder: LineDecoder {
         return sentences - before
     }
 
-    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }
+    mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void) { decoder.handleIdleLine(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
     mutating func takeWarning() -> ReceiverWarning? {
         guard isRejectionWarningPending else { return decoder.takeWarning() }
@@ -200,7 +200,7 @@ extension DecoderStatistics {
 
     /// Whether all sentences are from an AIS receiver.
     var hasOnlyAIS: Bool {
-        sentences > 0 && sentencesByAddress.allSatisfy { Talker.talker(ofAddress: $0.address) == "AI" }
+        sentences > 0 && sentencesByAddress.allSatisfy { Talker.code(ofAddress: $0.address) == "AI" }
     }
 
     /// Whether more sentences have a wrong checksum than noise on the line explains. If so, missing position sentences

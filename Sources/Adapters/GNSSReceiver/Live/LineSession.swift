@@ -69,11 +69,11 @@ struct LineSession: Sendable {
 
     /// Completes the current epoch if its deadline has passed, and returns its fix. Called when nothing has arrived
     /// until `now`.
-    mutating func lineIsIdle(at now: Duration) -> Fix? {
+    mutating func handleIdleLine(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }
         var newest: Fix?
-        decoder.lineIsIdle(at: now) { newest = $0 }
+        decoder.handleIdleLine(at: now) { newest = $0 }
         return newest
     }
 

@@ -61,7 +61,7 @@ package struct LogOutcome: Sendable {
         let checksums: LogRemark.Checksums =
             if mismatches.count == 0 { .cutOff } else { stumps.count == 0 ? .wrong : .both }
         return .leftOut(
-            log: name, FixAbsence.LeftOut(count, of: statistics.sentences + count), checksums, firstLine: line)
+            log: name, FixAbsence.OmittedSentences(count, of: statistics.sentences + count), checksums, firstLine: line)
     }
 
     /// Returns a remark about the first log that begins before the previous log ends; `nil` if the logs are in order.
@@ -97,7 +97,7 @@ package struct LogOutcome: Sendable {
         let all = altered.reduce(mismatches) { $0 + $1.sentences }
         let absence = FixAbsence(
             cause(of: outcomes), isRecorded: isRecorded,
-            leftOut: altered.isEmpty ? nil : FixAbsence.LeftOut(mismatches, of: all))
+            leftOut: altered.isEmpty ? nil : FixAbsence.OmittedSentences(mismatches, of: all))
         return FixSourceError(log: name, .noFix(absence))
     }
 

@@ -238,7 +238,7 @@ package actor LogReader {
             for: growingFile?.raw, within: min(log.pause.timeout(until: log.decoder.idleDeadline) ?? maximum, maximum))
         guard log.pause.recordWait(MonotonicTime.now - start) else { return false }
         var isComplete = false
-        log.decoder.lineIsIdle(at: log.pause.time) {
+        log.decoder.handleIdleLine(at: log.pause.time) {
             isComplete = true
             emit($0)
         }

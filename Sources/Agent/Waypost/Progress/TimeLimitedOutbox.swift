@@ -49,8 +49,8 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
-        try await call { outbox throws(OutboxError) in try await outbox.next(request) }
+    func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload {
+        try await call { outbox throws(OutboxError) in try await outbox.nextUpload(for: request) }
     }
 
     func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload {

@@ -95,7 +95,8 @@ package struct VehicleAgent: Sendable {
         }
         pendingState = PendingState(of: configuration.vehicle, forOutbox: configuration.outbox.path)
         // A failure is ignored here, because the next use of the outbox reports it.
-        let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
+        let newest = try? await outbox.nextUpload(for: BatchRequest(maximumPastLocations: 0, withBacklog: false))
+            .newest?.update
         if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
         observer = ReportingObservers(
             [monitor, EventLog(log: log, clock: parts.clock, logsFirstDelivery: parts.progress != nil)]
@@ -115,7 +116,7 @@ package struct VehicleAgent: Sendable {
             plausibility: Plausibility(
                 earliest: parts.expectedFix.map { _ in Release.date }, expected: parts.expectedFix,
                 newest: parts.expectedFix.flatMap { _ in newest }),  // a recorded log may predate it
-            shape: ShapePoints(meters: reporting.trackToleranceMeters),
+            shape: ShapePoints(toleranceMeters: reporting.trackToleranceMeters),
             policy: ReportingPolicy(reporting.policy, heartbeat: reporting.heartbeat), spacing: parts.spacing,
             privateMode: PrivateMode(zones: reporting.privateZones), upload: configuration.uploadSettings)
         return Reporter(

@@ -22,17 +22,17 @@ struct LineExplanation {
         let (trace, failure) = try await trace(of: number)
         if failure?.code == .cancelled {
             throw Interruption(
-                "\(trace.lines.counted("line")) of \(log) read; line \(number) is not explained")
+                "\(trace.lineCount.counted("line")) of \(log) read; line \(number) is not explained")
         }
-        if trace.lines >= number {
-            let text = ReportedText(bytes: trace.text.filter { $0 >= 0x20 })
+        if trace.lineCount >= number {
+            let text = ReportedText(bytes: trace.lineBytes.filter { $0 >= 0x20 })
             try StandardOutput.write(line: "line \(number): \(text)")
             try write(trace.explanation, hasMissingChecksum: trace.hasMissingChecksum)
         }
         if let failure { throw AgentError(.inputData, "\(failure)") }
-        guard trace.lines >= number else {
+        guard trace.lineCount >= number else {
             throw AgentError(
-                .inputData, "\(log) has no line \(number): it has \(trace.lines.counted("line"))")
+                .inputData, "\(log) has no line \(number): it has \(trace.lineCount.counted("line"))")
         }
         return .done
     }
@@ -70,7 +70,7 @@ struct LineExplanation {
         while count > 0, !trace.isSettled {
             var span = buffer.mutableSpan
             count = try log.read(into: &span)
-            trace.take(buffer.span.extracting(first: count))
+            trace.read(buffer.span.extracting(first: count))
         }
     }
 }

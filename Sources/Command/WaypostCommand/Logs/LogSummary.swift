@@ -56,7 +56,7 @@ struct LogDescription {
     init(_ statistics: DecoderStatistics) {
         let addresses = statistics.sentencesByAddress
         receiver = Self.receiver(statistics)
-        let known = Set(addresses.compactMap { Talker.talker(ofAddress: $0.address) })
+        let known = Set(addresses.compactMap { Talker.code(ofAddress: $0.address) })
         talkers = known.sorted().map { talker in Talker.meaning(of: talker).map { "\(talker) \($0)" } ?? talker }
         var size = "\(statistics.sentences.grouped) in \(statistics.lines.counted("line")), "
         size += FigureText.bytes(statistics.bytes)
@@ -66,7 +66,7 @@ struct LogDescription {
         self.size = size
         sentences = addresses.map { "\($0.address) \($0.count.grouped)" }
         rejections = Self.rejections(statistics).sorted { $0.count > $1.count }
-        omissions = statistics.omittedFields.sorted { $0.found.count > $1.found.count }.map(Self.row)
+        omissions = statistics.omittedFields.sorted { $0.occurrences.count > $1.occurrences.count }.map(Self.row)
         fixes = Self.fixes(statistics)
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.firstLine < $1.1.firstLine }
@@ -88,7 +88,7 @@ struct LogDescription {
     }
 
     private static func row(_ fault: FieldFaultCount) -> (count: Int, text: String) {
-        (fault.found.count, "\(fault), \(place(fault.found))")
+        (fault.occurrences.count, "\(fault), \(place(fault.occurrences))")
     }
 
     private static func place(_ found: DecoderStatistics.Occurrences) -> String {

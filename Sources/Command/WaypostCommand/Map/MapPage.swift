@@ -80,7 +80,7 @@ struct MapPage {
         } else {
             add("Top speed", "not reported")
         }
-        add("Fixes", track.fixes.grouped, "of \(epochs.counted("epoch"))")
+        add("Fixes", track.fixCount.grouped, "of \(epochs.counted("epoch"))")
         if let mean = track.meanAccuracyMeters, let worst = track.worstAccuracyMeters {
             add("Mean accuracy", FigureText.accuracy(mean), "\(FigureText.accuracy(worst)) at worst")
         }
@@ -109,7 +109,8 @@ struct MapPage {
     private var warnings: [Markup] {
         var warnings: [Markup] = []
         if let failure { warnings.append("<b>Incomplete log:</b> \(failure)") }
-        if let first = survey.summary.statistics.first, let words = WeekRolloverWarning.text(forLogFrom: first, at: now)
+        if let first = survey.summary.statistics.firstTime,
+            let words = WeekRolloverWarning.text(forLogFrom: first, at: now)
         {
             warnings.append("<b>\(FigureText.date(first)):</b> \(words)")
         }
@@ -182,7 +183,7 @@ struct PageTables {
             "\(name)", "\(moment(stop.from))", "\(moment(stop.to, after: stop.from))",
             "\(FigureText.duration(stop.duration))",
             WorldMapLink.place(latitude: stop.latitude, longitude: stop.longitude),
-            stop.unseen > .zero ? "\(FigureText.duration(stop.unseen)) of this without a fix" : "",
+            stop.unseenTime > .zero ? "\(FigureText.duration(stop.unseenTime)) of this without a fix" : "",
         ]
     }
 
@@ -219,14 +220,14 @@ struct PageTables {
     }
 
     private var isOfOneDay: Bool {
-        guard let first = summary.statistics.first, let last = summary.statistics.last else { return true }
+        guard let first = summary.statistics.firstTime, let last = summary.statistics.lastTime else { return true }
         return FigureText.date(first) == FigureText.date(last)
     }
 
     /// Returns a time of day. The date is added unless it is that of `other` or, without `other`, the only date of the
     /// track.
     private func moment(_ time: UTCTime, after other: UTCTime? = nil) -> String {
-        let known = other ?? (isOfOneDay ? summary.statistics.first : nil)
+        let known = other ?? (isOfOneDay ? summary.statistics.firstTime : nil)
         return known.map { FigureText.date($0) == FigureText.date(time) } ?? false
             ? FigureText.timeOfDay(time) : "\(FigureText.date(time)) \(FigureText.timeOfDay(time))"
     }

@@ -131,7 +131,7 @@ extension FixAbsence {
     }
 }
 
-extension FixAbsence.LeftOut {
+extension FixAbsence.OmittedSentences {
     fileprivate var words: ReportedText {
         "\(text: count.grouped) of \(text: total.counted("sentence")) left out"
     }

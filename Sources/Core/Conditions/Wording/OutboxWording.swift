@@ -50,7 +50,7 @@ extension OutboxError: CustomStringConvertible {
                 "check that its path is a file in a directory that this user may write, on a working disk")
         case .missing:
             Wording("there is no outbox yet", "waypost run creates it, and so does replay with --outbox \(path)")
-        case .ofAnotherVehicle: wordingForOtherVehicle
+        case .otherVehicle: wordingForOtherVehicle
         case .silent:
             Wording("the outbox \(cause?.text ?? "does not answer")", "check its disk (dmesg); it may be failing")
         case .closed: Wording("the outbox has been closed and accepts nothing", "")
@@ -87,7 +87,7 @@ extension OutboxError: CustomStringConvertible {
     }
 
     private var wordingForOtherVehicle: Wording {
-        guard case .ofVehicle(let other, let pending, let configured) = cause else {
+        guard case .otherVehicle(let other, let pending, let configured) = cause else {
             return Wording("it belongs to another vehicle", "")
         }
         return Wording(
@@ -117,7 +117,7 @@ extension OutboxError.Cause {
         case .unrelated(let kind): "it is \(kind)"
         case .directory: "it is a directory"
         case .held: "it is in use"
-        case .ofVehicle(let other, _, _): "it belongs to \(other)"
+        case .otherVehicle(let other, _, _): "it belongs to \(other)"
         case .opening: "is not open yet"
         case .noMemory: "SQLite is out of memory"
         case .journalMode(let mode): "its journal mode stays \(mode)"
@@ -139,7 +139,7 @@ extension OutboxError.Cause {
         case .rowMisplaced(let sequence): "update \(sequence) is out of place"
         case .earlierCopy(let accepted, let known):
             "it is an old copy, which ends at update \(accepted), but update \(known) had been accepted"
-        case .unsteady: "each read returns different data"
+        case .inconsistentReads: "each read returns different data"
         case .logEndsBeforeUpdate(let sequence): "its write-ahead log ends before update \(sequence)"
         case .logEndsBeforeRevision(let revision): "its write-ahead log ends before change \(revision)"
         }

@@ -19,13 +19,13 @@ struct Epoch {
     var lacksTime = false
     /// The last date in a sentence with a valid position, together with that sentence's time of day; `nil` until there
     /// is one.
-    private(set) var dated: DateSentence?
+    private(set) var latestDate: DateSentence?
     /// The place of the last sentence that changed the epoch's values or flags; `nil` if none has changed them.
     private(set) var lastPlace: CycleLearner.Place?
     /// Whether the sentence that is being read has changed the epoch's values or flags.
-    private var hasGained = false
+    private var hasChanged = false
     /// The number of sentences of each type, in four bits per type. Counting stops at 15.
-    private(set) var counts: UInt64 = 0
+    private(set) var sentenceCounts: UInt64 = 0
 
     /// The time of day according to a second clock, if the sentences of one burst contain times from two clocks.
     private(set) var otherTime: TimeOfDay?
@@ -35,12 +35,12 @@ struct Epoch {
     /// Counts a sentence. Returns its place in the epoch if it has changed the epoch, otherwise `nil`. For example, a
     /// GLL after GGA and RMC changes nothing, so a fix needn't wait for it.
     @inline(__always)
-    mutating func count(_ type: SentenceType) -> CycleLearner.Place? {
+    mutating func countSentence(of type: SentenceType) -> CycleLearner.Place? {
         let shift = UInt64(type.rawValue) * 4
-        let before = counts >> shift & 15
-        if before < 15 { counts &+= 1 << shift }
-        guard hasGained else { return nil }
-        hasGained = false
+        let before = sentenceCounts >> shift & 15
+        if before < 15 { sentenceCounts &+= 1 << shift }
+        guard hasChanged else { return nil }
+        hasChanged = false
         let place = CycleLearner.Place(type: type, ordinal: UInt8(truncatingIfNeeded: before))
         lastPlace = place
         return place
@@ -49,43 +49,43 @@ struct Epoch {
     /// Adds a position sentence. Receivers may send one sentence of a type per constellation; the first valid one of
     /// each type is used.
     @inline(__always)
-    mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup) {
+    mutating func add(_ sentence: PositionSentence, of type: SentenceType, from talker: TalkerGroup) {
         let source = PositionSource(type)
-        if claims.take(sentence.status, source, talker) { hasGained = true }
+        if claims.record(sentence.status, of: source, from: talker) { hasChanged = true }
         guard sentence.status == .valid || sentence.status == .unconfirmed else { return }
         if sentence.status == .valid, let date = sentence.date, let timeOfDay = sentence.timeOfDay {
-            if dated == nil { hasGained = true }
-            dated = DateSentence(timeOfDay: timeOfDay, date: date)
+            if latestDate == nil { hasChanged = true }
+            latestDate = DateSentence(timeOfDay: timeOfDay, date: date)
         }
-        if values.take(sentence, source) { hasGained = true }
+        if values.add(sentence, from: source) { hasChanged = true }
     }
 
     @inline(__always)
-    mutating func take(_ sentence: MotionSentence) {
-        if values.speed.offer(sentence.speedMetersPerSecond, rank: 2) { hasGained = true }
-        if values.course.offer(sentence.courseDegrees, rank: 2) { hasGained = true }
+    mutating func add(_ sentence: MotionSentence) {
+        if values.speed.offer(sentence.speedMetersPerSecond, rank: 2) { hasChanged = true }
+        if values.course.offer(sentence.courseDegrees, rank: 2) { hasChanged = true }
     }
 
     /// Adds the solution mode and the HDOP from GSA. Receivers may send one GSA per constellation; the best mode and
     /// the first HDOP are used.
     @inline(__always)
-    mutating func take(_ sentence: SatellitesSentence) {
+    mutating func add(_ sentence: SatellitesSentence) {
         let mode = values.mode
         if let stated = sentence.mode, mode == nil || stated == .threeDimensional && mode == .twoDimensional {
             values.mode = stated
-            hasGained = true
+            hasChanged = true
         }
-        if values.hdop.offer(sentence.hdop, rank: 2) { hasGained = true }
+        if values.hdop.offer(sentence.hdop, rank: 2) { hasChanged = true }
     }
 
-    mutating func take(_ sentence: AccuracySentence, _ type: SentenceType) {
+    mutating func add(_ sentence: AccuracySentence, of type: SentenceType) {
         let rank: UInt8 =
             switch type {
             case .gst: 4
             case .gbs: 3
             default: 1
             }
-        if values.accuracy.offer(sentence.horizontalAccuracyMeters, rank: rank) { hasGained = true }
+        if values.accuracy.offer(sentence.horizontalAccuracyMeters, rank: rank) { hasChanged = true }
     }
 
     /// Whether the epoch has a time and a confirmed position that no flag contradicts.
@@ -113,14 +113,15 @@ struct Epoch {
         fix.hdop = values.hdop.value ?? (quality == .estimated || earlierHDOP == 0 ? nil : earlierHDOP)
         fix.satellitesUsed = values.satellitesUsed
         fix.mode = values.mode ?? values.ubloxMode
-        fix.horizontalAccuracyMeters = values.accuracy.value ?? fix.hdop.map { Self.radius(hdop: $0, quality) }
+        fix.horizontalAccuracyMeters =
+            values.accuracy.value ?? fix.hdop.map { Self.accuracyRadius(hdop: $0, quality: quality) }
         return .fix(fix)
     }
 
     /// Returns the radius in metres of the circle that contains the true position with a probability of 68 %. It is the
     /// receiver's range error times HDOP. However good the geometry, it is at least the error that reflections cause in
     /// a town. docs/evidence/nmea.md has the measurements.
-    private static func radius(hdop: Double, _ quality: FixQuality) -> Double {
+    private static func accuracyRadius(hdop: Double, quality: FixQuality) -> Double {
         switch quality {
         case .gps, .manual, .simulated: max(4, hdop * 4.5)
         case .dgps, .pps: max(3, hdop * 2.25)
@@ -135,16 +136,17 @@ struct Epoch {
 extension Epoch {
     /// Whether the epoch contains a sentence of `type`.
     @inline(__always)
-    func has(_ type: SentenceType) -> Bool { counts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
+    func contains(_ type: SentenceType) -> Bool { sentenceCounts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
 
     /// Whether `sentence` is in the same burst as this epoch's sentences, although its time differs. That is so if its
-    /// position differs by at most `degrees`. `sentence` must be the first of its type in the epoch.
-    func isSameBurst(_ sentence: PositionSentence, within degrees: Double) -> Bool {
+    /// position differs by at most `toleranceDegrees`. `sentence` must be the first of its type in the epoch.
+    func sharesBurst(with sentence: PositionSentence, toleranceDegrees: Double) -> Bool {
         guard sentence.status == .valid || sentence.status == .unconfirmed, hasPosition,
             let latitude = values.latitude.value, let longitude = values.longitude.value,
             let otherLatitude = sentence.latitude, let otherLongitude = sentence.longitude
         else { return false }
-        return abs(latitude - otherLatitude) <= degrees && abs(longitude - otherLongitude) <= degrees
+        return abs(latitude - otherLatitude) <= toleranceDegrees
+            && abs(longitude - otherLongitude) <= toleranceDegrees
     }
 
     /// Records the time from a second clock. If `isBetter`, that time becomes the epoch's time.
@@ -164,7 +166,7 @@ extension Epoch {
     /// The rank of the epoch's clock. The higher the rank, the more likely it is that the clock shows UTC. The clock of
     /// a dated sentence (RMC) has the highest rank.
     var clockRank: UInt8 {
-        if dated != nil { return 3 }
+        if latestDate != nil { return 3 }
         let positions = claims.valid.union(claims.unconfirmed)
         return positions.contains(.gga) ? 2 : positions == .gll ? 0 : 1
     }
@@ -185,18 +187,18 @@ struct PositionClaims {
 
     /// Records the flags of a sentence. Returns whether they may have changed `isVoid`.
     @inline(__always)
-    mutating func take(_ status: SolutionStatus, _ source: PositionSource, _ talker: TalkerGroup) -> Bool {
+    mutating func record(_ status: SolutionStatus, of source: PositionSource, from talker: TalkerGroup) -> Bool {
         switch status {
         case .void, .excluded:
             if status == .excluded { isExcluded = true }
             guard !valid.contains(source), void.insert(source).inserted else { return false }
-            voidTalkers.set(talker, of: source)
+            voidTalkers.set(talker, for: source)
             return positionTalkers.isEmpty || positionTalkers.contains(talker)
         case .valid:
             valid.formUnion(source)
             positionTalkers.formUnion(talker)
             guard void.remove(source) != nil else { return false }
-            voidTalkers.set([], of: source)
+            voidTalkers.set([], for: source)
             return true
         case .unconfirmed:
             unconfirmed.formUnion(source)
@@ -215,14 +217,14 @@ struct PositionClaims {
 
 /// The values of a fix, collected from the sentences received so far for one epoch.
 struct EpochValues {
-    private(set) var latitude = Ranked()
-    private(set) var longitude = Ranked()
+    private(set) var latitude = RankedValue()
+    private(set) var longitude = RankedValue()
     private(set) var altitudeMeters: Double?
     private(set) var geoidSeparationMeters: Double?
-    fileprivate(set) var speed = Ranked()
-    fileprivate(set) var course = Ranked()
-    fileprivate(set) var accuracy = Ranked()
-    fileprivate(set) var hdop = Ranked()
+    fileprivate(set) var speed = RankedValue()
+    fileprivate(set) var course = RankedValue()
+    fileprivate(set) var accuracy = RankedValue()
+    fileprivate(set) var hdop = RankedValue()
     private(set) var satellitesUsed: Int?
     private(set) var quality: FixQuality?
     private(set) var qualityRank: UInt8 = 0
@@ -233,41 +235,41 @@ struct EpochValues {
     /// Adds the values of a sentence. Receivers may send one sentence of a type per constellation; the first valid one
     /// is used. Returns whether any value has changed.
     @inline(__always)
-    fileprivate mutating func take(_ sentence: PositionSentence, _ source: PositionSource) -> Bool {
+    fileprivate mutating func add(_ sentence: PositionSentence, from source: PositionSource) -> Bool {
         let rank = source.rawValue
-        var hasGained = latitude.offer(sentence.latitude, rank: rank)
+        var hasChanged = latitude.offer(sentence.latitude, rank: rank)
         longitude.offer(sentence.longitude, rank: rank)
         if sentence.quality != nil, rank > qualityRank {
             quality = sentence.quality
             qualityRank = rank
-            hasGained = true
+            hasChanged = true
         }
         switch source {
         case .gga:
-            if Self.fill(&altitudeMeters, sentence.altitudeMeters) { hasGained = true }
-            if Self.fill(&geoidSeparationMeters, sentence.geoidSeparationMeters) { hasGained = true }
-            if hdop.offer(sentence.hdop, rank: 3) { hasGained = true }
-            if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
+            if Self.setIfMissing(&altitudeMeters, to: sentence.altitudeMeters) { hasChanged = true }
+            if Self.setIfMissing(&geoidSeparationMeters, to: sentence.geoidSeparationMeters) { hasChanged = true }
+            if hdop.offer(sentence.hdop, rank: 3) { hasChanged = true }
+            if Self.setIfMissing(&satellitesUsed, to: sentence.satellitesUsed) { hasChanged = true }
             satellitesUsed = sentence.satellitesUsed ?? satellitesUsed
         case .pubx00:
             ubloxMode = sentence.mode
-            if speed.offer(sentence.speedMetersPerSecond, rank: 1) { hasGained = true }
-            if course.offer(sentence.courseDegrees, rank: 1) { hasGained = true }
-            if hdop.offer(sentence.hdop, rank: 1) { hasGained = true }
-            if accuracy.offer(sentence.horizontalAccuracyMeters, rank: 2) { hasGained = true }
-            if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
+            if speed.offer(sentence.speedMetersPerSecond, rank: 1) { hasChanged = true }
+            if course.offer(sentence.courseDegrees, rank: 1) { hasChanged = true }
+            if hdop.offer(sentence.hdop, rank: 1) { hasChanged = true }
+            if accuracy.offer(sentence.horizontalAccuracyMeters, rank: 2) { hasChanged = true }
+            if Self.setIfMissing(&satellitesUsed, to: sentence.satellitesUsed) { hasChanged = true }
         case .rmc:
-            if speed.offer(sentence.speedMetersPerSecond, rank: 3) { hasGained = true }
-            if course.offer(sentence.courseDegrees, rank: 3) { hasGained = true }
-            if recordEstimate(sentence.quality) { hasGained = true }
+            if speed.offer(sentence.speedMetersPerSecond, rank: 3) { hasChanged = true }
+            if course.offer(sentence.courseDegrees, rank: 3) { hasChanged = true }
+            if recordIfEstimated(sentence.quality) { hasChanged = true }
         default:
-            if recordEstimate(sentence.quality) { hasGained = true }
+            if recordIfEstimated(sentence.quality) { hasChanged = true }
         }
-        return hasGained
+        return hasChanged
     }
 
     @inline(__always)
-    private mutating func recordEstimate(_ quality: FixQuality?) -> Bool {
+    private mutating func recordIfEstimated(_ quality: FixQuality?) -> Bool {
         guard quality == .estimated, !isEstimated else { return false }
         isEstimated = true
         return true
@@ -275,7 +277,7 @@ struct EpochValues {
 
     /// Sets `part` to `value` if `part` is `nil`. Returns whether `part` was set.
     @inline(__always)
-    private static func fill<Value>(_ part: inout Value?, _ value: Value?) -> Bool {
+    private static func setIfMissing<Value>(_ part: inout Value?, to value: Value?) -> Bool {
         guard part == nil, value != nil else { return false }
         part = value
         return true
@@ -301,7 +303,7 @@ enum EpochCompletion: UInt8 {
 
 /// The most trusted of several candidates for one value of a fix. If two candidates have the same rank, the first is
 /// kept.
-struct Ranked {
+struct RankedValue {
     private var best = 0.0
     private(set) var rank: UInt8 = 0
 

@@ -25,8 +25,8 @@ struct EpochAssembler {
     private(set) var bodyHeadingDegrees: Double?
     private var earlierHDOP = EarlierHDOP()
     /// The fixes that can't be emitted until the first date is known.
-    private var undated: [Fix] = []
-    private var recent = RecentInstants()
+    private var undatedFixes: [Fix] = []
+    private var recentInstants = RecentInstants()
     private(set) var rhythm = EpochRhythm()
     private(set) var counts = EpochCounts()
     /// The kinds of warning that have occurred, but that the decoder hasn't counted yet.
@@ -36,7 +36,7 @@ struct EpochAssembler {
     private static let maximumDelayMilliseconds: Int32 = 1000
     /// The maximum rounding difference, in degrees, between the coordinates of one position in two sentences. It is a
     /// unit of the fourth decimal of a minute.
-    private static let rounding = 2e-6
+    private static let maximumRoundingDegrees = 2e-6
     /// The maximum number of fixes kept until the first date is known. If there are more, the oldest is dropped.
     private static let undatedCapacity = 256
 
@@ -45,59 +45,61 @@ struct EpochAssembler {
     }
 
     /// The number of fixes that wait for the first date.
-    var undatedCount: Int { undated.count }
+    var undatedCount: Int { undatedFixes.count }
     /// Whether the current epoch has a position and isn't complete yet. It will be complete if the line goes quiet.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)
-    mutating func take(
-        _ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup, _ emit: (Fix) -> Void
+    mutating func add(
+        _ sentence: PositionSentence, of type: SentenceType, from talker: TalkerGroup, _ emit: (Fix) -> Void
     ) {
         if let time = sentence.timeOfDay {
-            if !epoch.hasTime(time), epoch.has(type) || !join(sentence, type, at: time) { enter(time, emit) }
+            if !epoch.hasTime(time), epoch.contains(type) || !addToBurst(sentence, of: type, at: time) {
+                enterEpoch(at: time, emit)
+            }
         } else if sentence.status == .valid || sentence.status == .unconfirmed {
             if isClosed { return }
         } else if !epoch.lacksTime {
-            begin(emit)
+            beginNextEpoch(emit)
             epoch.lacksTime = true
         }
-        epoch.take(sentence, type, talker)
+        epoch.add(sentence, of: type, from: talker)
         if sentence.status == .void, let date = sentence.date, let time = sentence.timeOfDay {
-            calendar.considerVoid(DateSentence(timeOfDay: time, date: date))
+            calendar.recordVoidDate(DateSentence(timeOfDay: time, date: date))
         }
-        advance(type, emit)
+        countSentence(of: type, emit)
     }
 
     @inline(__always)
-    mutating func take(_ sentence: MotionSentence, _ emit: (Fix) -> Void) {
-        guard enterUntimed(emit) else { return }
-        if sentence.status != .void, sentence.status != .excluded { epoch.take(sentence) }
-        advance(.vtg, emit)
+    mutating func add(_ sentence: MotionSentence, _ emit: (Fix) -> Void) {
+        guard admitUntimedSentence(emit) else { return }
+        if sentence.status != .void, sentence.status != .excluded { epoch.add(sentence) }
+        countSentence(of: .vtg, emit)
     }
 
     @inline(__always)
-    mutating func take(_ sentence: SatellitesSentence, _ emit: (Fix) -> Void) {
-        guard enterUntimed(emit) else { return }
-        epoch.take(sentence)
-        advance(.gsa, emit)
+    mutating func add(_ sentence: SatellitesSentence, _ emit: (Fix) -> Void) {
+        guard admitUntimedSentence(emit) else { return }
+        epoch.add(sentence)
+        countSentence(of: .gsa, emit)
     }
 
-    mutating func take(_ sentence: AccuracySentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
+    mutating func add(_ sentence: AccuracySentence, of type: SentenceType, _ emit: (Fix) -> Void) {
         if let time = sentence.timeOfDay {
             if !epoch.hasTime(time) {
                 if let current = epoch.timeOfDay, time.milliseconds(since: current) < 0 {
                     return  // the sentence belongs to a past epoch
                 }
-                enter(time, emit)
+                enterEpoch(at: time, emit)
             }
         } else {
-            guard enterUntimed(emit) else { return }
+            guard admitUntimedSentence(emit) else { return }
         }
-        epoch.take(sentence, type)
-        advance(type, emit)
+        epoch.add(sentence, of: type)
+        countSentence(of: type, emit)
     }
 
-    mutating func take(_ sentence: HeadingSentence) {
+    mutating func add(_ sentence: HeadingSentence) {
         bodyHeadingDegrees = sentence.headingDegrees ?? bodyHeadingDegrees
     }
 
@@ -110,31 +112,31 @@ struct EpochAssembler {
 
     /// Adds a date from a sentence without a position (ZDA or PUBX,04). Emits the fixes that have waited for a date if
     /// they can now be dated.
-    mutating func take(_ sentence: DateSentence, _ emit: (Fix) -> Void) {
-        calendar.consider(sentence)
-        guard !undated.isEmpty, let time = rhythm.previousTime else { return }
-        if calendar.instant(of: time, dated: nil) != nil { releaseUndated(emit) }
+    mutating func add(_ sentence: DateSentence, _ emit: (Fix) -> Void) {
+        calendar.recordDate(sentence)
+        guard !undatedFixes.isEmpty, let time = rhythm.previousTime else { return }
+        if calendar.instant(of: time, ownDate: nil) != nil { releaseUndatedFixes(emit) }
     }
 
     /// Completes the epoch because the line has gone quiet, so the next sentence will begin another epoch.
     mutating func completeQuietEpoch(_ emit: (Fix) -> Void) {
         guard epoch.hasPosition else { return }  // a later sentence may still contain the position
-        complete(emit)
+        completeEpoch(emit)
         isClosed = true
     }
 
     /// Completes the epoch at the end of input. Drops the fixes that still have no date.
     mutating func finish(_ emit: (Fix) -> Void) {
-        begin(emit)
-        counts.undated += undated.count
-        undated.removeAll(keepingCapacity: true)
+        beginNextEpoch(emit)
+        counts.undated += undatedFixes.count
+        undatedFixes.removeAll(keepingCapacity: true)
     }
 
     /// Begins an epoch at `time`. If the current epoch has no time yet and didn't begin with an empty time field, sets
     /// its time instead.
     @inline(__always)
-    private mutating func enter(_ time: TimeOfDay, _ emit: (Fix) -> Void) {
-        if epoch.timeOfDay != nil || epoch.lacksTime { begin(emit) }
+    private mutating func enterEpoch(at time: TimeOfDay, _ emit: (Fix) -> Void) {
+        if epoch.timeOfDay != nil || epoch.lacksTime { beginNextEpoch(emit) }
         epoch.timeOfDay = time
     }
 
@@ -146,18 +148,18 @@ struct EpochAssembler {
     /// If they are from two time zones, the dated sentence's time is used. If neither sentence has a date, GGA's time
     /// is used.
     @inline(never)
-    private mutating func join(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
+    private mutating func addToBurst(_ sentence: PositionSentence, of type: SentenceType, at time: TimeOfDay) -> Bool {
         guard let current = epoch.timeOfDay else { return false }
         let difference = time.milliseconds(since: current)
         if abs(difference) < min(rhythm.intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
             // The positions must be equal, because a parked receiver's next position may differ only in its last digit.
-            guard epoch.isSameBurst(sentence, within: 0) else { return false }
+            guard epoch.sharesBurst(with: sentence, toleranceDegrees: 0) else { return false }
             epoch.add(otherTime: time, isBetter: difference < 0)
             return true
         }
-        guard TimeOfDay.isZoneOffset(difference), epoch.isSameBurst(sentence, within: Self.rounding) else {
-            return false
-        }
+        guard TimeOfDay.isZoneOffset(milliseconds: difference),
+            epoch.sharesBurst(with: sentence, toleranceDegrees: Self.maximumRoundingDegrees)
+        else { return false }
         warnings.insert(.localTime)
         let isDated = sentence.date != nil && sentence.status == .valid
         let rank: UInt8 = isDated ? 3 : type == .gga || type == .gns ? 2 : 0
@@ -169,24 +171,24 @@ struct EpochAssembler {
     /// one. If the closed epoch's trusted last sentence is still missing, the sentence is a late part of that epoch and
     /// isn't used.
     @inline(__always)
-    private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
+    private mutating func admitUntimedSentence(_ emit: (Fix) -> Void) -> Bool {
         guard isClosed else { return true }
         if cycle.isLastSentence(missingAfter: epoch.lastPlace) { return false }
-        begin(emit)
+        beginNextEpoch(emit)
         return true
     }
 
     /// Counts a sentence. Completes the epoch if the sentence has changed it and is known to be the last that changes
     /// this receiver's epochs.
     @inline(__always)
-    private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
-        guard let place = epoch.count(type) else { return }
-        if completion == nil, cycle.endsEpoch(place) { complete(emit) }
+    private mutating func countSentence(of type: SentenceType, _ emit: (Fix) -> Void) {
+        guard let place = epoch.countSentence(of: type) else { return }
+        if completion == nil, cycle.endsEpoch(place) { completeEpoch(emit) }
     }
 
     /// Completes the epoch, records which sentence was its last, and begins the next epoch.
-    private mutating func begin(_ emit: (Fix) -> Void) {
-        complete(emit)
+    private mutating func beginNextEpoch(_ emit: (Fix) -> Void) {
+        completeEpoch(emit)
         if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
             cycle.recordEpoch(endingWith: place, byPause: isClosed)
         }
@@ -202,7 +204,7 @@ struct EpochAssembler {
     }
 
     /// Completes the epoch and emits its fix, unless the epoch is already complete or has no time.
-    private mutating func complete(_ emit: (Fix) -> Void) {
+    private mutating func completeEpoch(_ emit: (Fix) -> Void) {
         guard completion == nil, let time = epoch.timeOfDay else { return }
         counts.all += 1
         switch epoch.verdict(earlierHDOP: earlierHDOP.value(at: time)) {
@@ -217,44 +219,44 @@ struct EpochAssembler {
             warnings.insert(.nullIsland)
         case .fix(var fix):
             fix.bodyHeadingDegrees = bodyHeadingDegrees
-            completion = date(fix, at: time, emit)
+            completion = dateAndEmit(fix, at: time, emit)
         }
         bodyHeadingDegrees = nil
     }
 
     /// Dates `fix` and emits it. If no date is known yet, keeps the fix until there is one.
-    private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
+    private mutating func dateAndEmit(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
         rhythm.add(time)
         var fix = fix
-        let instant = calendar.instant(of: time, dated: epoch.dated)
+        let instant = calendar.instant(of: time, ownDate: epoch.latestDate)
         if let warning = calendar.takeWarning() { warnings.insert(warning) }
         guard let instant else {
-            if undated.count == Self.undatedCapacity {
-                undated.removeFirst()
+            if undatedFixes.count == Self.undatedCapacity {
+                undatedFixes.removeFirst()
                 counts.undated += 1
             }
-            undated.append(fix)
+            undatedFixes.append(fix)
             return .undated
         }
-        if !undated.isEmpty { releaseUndated(emit) }
+        if !undatedFixes.isEmpty { releaseUndatedFixes(emit) }
         fix.timeOfFix = instant
-        return deliver(fix, emit)
+        return emitUnlessRepeated(fix, emit)
     }
 
-    private mutating func releaseUndated(_ emit: (Fix) -> Void) {
-        for index in undated.indices {
-            var fix = undated[index]
+    private mutating func releaseUndatedFixes(_ emit: (Fix) -> Void) {
+        for index in undatedFixes.indices {
+            var fix = undatedFixes[index]
             let time = TimeOfDay(milliseconds: Int32(fix.timeOfFix.millisecondsSince1970))
-            guard let instant = calendar.instant(ofEarlier: time) else { return }
+            guard let instant = calendar.instant(ofEarlierFixAt: time) else { return }
             fix.timeOfFix = instant
-            deliver(fix, emit)
+            emitUnlessRepeated(fix, emit)
         }
-        undated.removeAll(keepingCapacity: true)
+        undatedFixes.removeAll(keepingCapacity: true)
     }
 
     @discardableResult
-    private mutating func deliver(_ fix: Fix, _ emit: (Fix) -> Void) -> EpochCompletion {
-        guard recent.add(fix.timeOfFix) else {
+    private mutating func emitUnlessRepeated(_ fix: Fix, _ emit: (Fix) -> Void) -> EpochCompletion {
+        guard recentInstants.add(fix.timeOfFix) else {
             counts.repeated += 1
             return .repeated
         }
@@ -283,13 +285,13 @@ private struct EarlierHDOP {
 /// The times of the last few fixes. If a time repeats, the receiver's clock is frozen or an epoch was sent again.
 private struct RecentInstants {
     private var milliseconds = InlineArray<8, Int64>(repeating: .min)
-    private var next = 0
+    private var nextIndex = 0
 
     /// Adds the time of a fix, unless a recent fix has the same time. Returns whether it was added.
     mutating func add(_ instant: UTCTime) -> Bool {
         for index in milliseconds.indices where milliseconds[index] == instant.millisecondsSince1970 { return false }
-        milliseconds[next] = instant.millisecondsSince1970
-        next = (next + 1) % milliseconds.count
+        milliseconds[nextIndex] = instant.millisecondsSince1970
+        nextIndex = (nextIndex + 1) % milliseconds.count
         return true
     }
 }

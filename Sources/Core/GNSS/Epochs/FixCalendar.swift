@@ -29,18 +29,18 @@ struct FixCalendar {
     /// The date in a sentence whose flags say that there is no position. It is used only until there is a better date.
     private(set) var voidDate: DateSentence?
     /// The last instant whose date was the receiver's; `nil` until the receiver has sent a date.
-    private var last: UTCTime?
+    private var lastInstant: UTCTime?
     /// The time of transmission from the last tag block that applies to the current epoch or an earlier one.
-    private(set) var transmitted: UTCTime?
+    private(set) var transmissionTime: UTCTime?
     /// The time of transmission from a tag block whose sentence may begin the next epoch.
-    private var nextTransmission: UTCTime?
+    private var nextTransmissionTime: UTCTime?
     private(set) var basis = Basis.lastDate
     private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
     /// The earliest time of day for which no date is known yet.
     private var undatedSince: TimeOfDay?
     /// Whether `dateTimeout` has passed without a date.
-    private var hasWaited = false
+    private var hasTimedOut = false
     /// Whether fixes can't be dated, because the receiver has sent no date within the timeout and the host's clock
     /// can't be used.
     private(set) var lacksDate = false
@@ -61,120 +61,121 @@ struct FixCalendar {
     /// Removes and returns the warning about the last date; `nil` if there is none.
     mutating func takeWarning() -> ReceiverWarning? { warning.take() }
 
-    mutating func consider(_ sentence: DateSentence) { candidate = sentence }
+    mutating func recordDate(_ sentence: DateSentence) { candidate = sentence }
 
     /// Keeps the date in a sentence without a position, unless the date can't be right.
-    mutating func considerVoid(_ sentence: DateSentence) {
+    mutating func recordVoidDate(_ sentence: DateSentence) {
         if dates.instant(meantBy: sentence.instant).instant != nil { voidDate = sentence }
     }
 
     /// Keeps a time of transmission, unless it is before the earliest possible time. It is never repaired, because the
     /// sender's clock doesn't count GPS weeks and so has no week roll-over.
     mutating func recordTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
-        if isOfNext { nextTransmission = time } else if dates.isPlausible(time) { transmitted = time }
+        if isOfNext { nextTransmissionTime = time } else if dates.isPlausible(time) { transmissionTime = time }
     }
 
     mutating func beginEpoch() {
-        if let time = nextTransmission { recordTransmission(at: time, ofNextEpoch: false) }
-        nextTransmission = nil
+        if let time = nextTransmissionTime { recordTransmission(at: time, ofNextEpoch: false) }
+        nextTransmissionTime = nil
     }
 
-    /// Returns the instant of a valid fix; `nil` while no date is known. `dated` is the date in a valid sentence of the
-    /// same epoch, together with that sentence's time of day.
-    mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
+    /// Returns the instant of a valid fix; `nil` while no date is known. `ownDate` is the date in a valid sentence of
+    /// the same epoch, together with that sentence's time of day.
+    mutating func instant(of timeOfDay: TimeOfDay, ownDate: DateSentence?) -> UTCTime? {
         lacksDate = false
-        if let dated, let stated = trustedInstant(of: dated) {
-            last = midnightCorrected(Self.nearest(to: stated, timeOfDay))
+        if let ownDate, let stated = trustedInstant(of: ownDate) {
+            lastInstant = midnightCorrected(Self.instant(of: timeOfDay, nearestTo: stated))
             basis = .ownEpoch
         } else if let candidate, abs(candidate.timeOfDay.milliseconds(since: timeOfDay)) <= Self.candidateTolerance,
             let stated = trustedInstant(of: candidate)
         {
-            last = midnightCorrected(Self.nearest(to: stated, timeOfDay))
+            lastInstant = midnightCorrected(Self.instant(of: timeOfDay, nearestTo: stated))
             basis = .dateSentence
-        } else if let last {
-            self.last = Self.nearest(to: last, timeOfDay)
+        } else if let lastInstant {
+            self.lastInstant = Self.instant(of: timeOfDay, nearestTo: lastInstant)
             basis = .lastDate
         } else if let voidDate, let stated = trustedInstant(of: voidDate) {
-            last = Self.nearest(to: stated, timeOfDay)
+            lastInstant = Self.instant(of: timeOfDay, nearestTo: stated)
             basis = .voidSentence
-        } else if let transmitted {
+        } else if let transmissionTime {
             basis = .tagBlock
-            return Self.nearest(to: transmitted, timeOfDay)
+            return Self.instant(of: timeOfDay, nearestTo: transmissionTime)
         } else {
             return hostInstant(of: timeOfDay)
         }
-        return last
+        return lastInstant
     }
 
-    /// Returns the instant according to the host's clock. It isn't stored in `last`, because its date isn't the
+    /// Returns the instant according to the host's clock. It isn't stored in `lastInstant`, because its date isn't the
     /// receiver's.
     private mutating func hostInstant(of timeOfDay: TimeOfDay) -> UTCTime? {
         guard case .repaired = dates else { return nil }
         let since = undatedSince ?? timeOfDay
         undatedSince = since
-        // `hasWaited` stays true even if the times of day are close to each other again, as they are a day later.
-        hasWaited = hasWaited || abs(timeOfDay.milliseconds(since: since)) >= Self.dateTimeout
-        guard hasWaited else { return nil }
+        // `hasTimedOut` stays true even if the times of day are close to each other again, as they are a day later.
+        hasTimedOut = hasTimedOut || abs(timeOfDay.milliseconds(since: since)) >= Self.dateTimeout
+        guard hasTimedOut else { return nil }
         guard let host = hostTime else {
             lacksDate = true
             return nil
         }
         basis = .hostClock
         warning = .datedByHost
-        return Self.nearest(to: host, timeOfDay)
+        return Self.instant(of: timeOfDay, nearestTo: host)
     }
 
     /// Returns the instant of a fix that was received before the first date; `nil` if no date is known.
-    func instant(ofEarlier timeOfDay: TimeOfDay) -> UTCTime? {
-        (last ?? transmitted ?? hostTime).map { Self.nearest(to: $0, timeOfDay) }
+    func instant(ofEarlierFixAt timeOfDay: TimeOfDay) -> UTCTime? {
+        (lastInstant ?? transmissionTime ?? hostTime).map { Self.instant(of: timeOfDay, nearestTo: $0) }
     }
 
     /// The host's time; `nil` before the timeout, or if the host's clock isn't synchronized or may not date fixes.
     private var hostTime: UTCTime? {
-        guard hasWaited, case .repaired(_, _, let hostTime) = dates else { return nil }
+        guard hasTimedOut, case .repaired(_, _, let hostTime) = dates else { return nil }
         return hostTime()
     }
 
     /// Returns `stated`, unless it is near midnight and a day off. If it is, returns the instant a day earlier or later
-    /// that follows `last`.
+    /// that follows `lastInstant`.
     @inline(__always)
     private func midnightCorrected(_ stated: UTCTime) -> UTCTime {
-        guard let last else { return stated }
-        let onward = stated.millisecondsSince1970 - last.millisecondsSince1970
-        return onward >= 0 && onward < UTCTime.millisecondsPerDay / 2 ? stated : following(last, stated: stated)
+        guard let lastInstant else { return stated }
+        let onward = stated.millisecondsSince1970 - lastInstant.millisecondsSince1970
+        return onward >= 0 && onward < UTCTime.millisecondsPerDay / 2
+            ? stated : dayCorrected(stated, toFollow: lastInstant)
     }
 
     @inline(never)
-    private func following(_ last: UTCTime, stated: UTCTime) -> UTCTime {
+    private func dayCorrected(_ stated: UTCTime, toFollow lastInstant: UTCTime) -> UTCTime {
         let day = UTCTime.millisecondsPerDay
         let sinceMidnight = Int64(stated.millisecondOfDay)
         guard min(sinceMidnight, day - sinceMidnight) <= Self.midnightTolerance else { return stated }
-        for following in [stated.millisecondsSince1970 + day, stated.millisecondsSince1970 - day] {
-            let step = following - last.millisecondsSince1970
-            if step > 0, step <= Self.midnightTolerance { return UTCTime(millisecondsSince1970: following) }
+        for corrected in [stated.millisecondsSince1970 + day, stated.millisecondsSince1970 - day] {
+            let step = corrected - lastInstant.millisecondsSince1970
+            if step > 0, step <= Self.midnightTolerance { return UTCTime(millisecondsSince1970: corrected) }
         }
         return stated
     }
 
     /// Returns the instant that the receiver means, repaired if necessary; `nil` if the date can't be right.
-    private mutating func trustedInstant(of dated: DateSentence) -> UTCTime? {
-        let meant = dates.instant(meantBy: dated.instant)
+    private mutating func trustedInstant(of date: DateSentence) -> UTCTime? {
+        let meant = dates.instant(meantBy: date.instant)
         if let found = meant.warning { warning = found }
         // If the receiver's date is wrong, its time of day may be wrong too. The host's date would be no help, so the
         // wait for a date begins again.
         if meant.instant == nil {
             undatedSince = nil
-            hasWaited = false
+            hasTimedOut = false
         }
         return meant.instant
     }
 
-    /// Returns the instant with this time of day that is within twelve hours of `instant`.
-    private static func nearest(to instant: UTCTime, _ timeOfDay: TimeOfDay) -> UTCTime {
+    /// Returns the instant with this time of day that is within twelve hours of `reference`.
+    private static func instant(of timeOfDay: TimeOfDay, nearestTo reference: UTCTime) -> UTCTime {
         let day = UTCTime.millisecondsPerDay
-        let midnight = instant.millisecondsSince1970 - Int64(instant.millisecondOfDay)
+        let midnight = reference.millisecondsSince1970 - Int64(reference.millisecondOfDay)
         let sameDay = midnight + timeOfDay.posixMilliseconds
-        let difference = sameDay - instant.millisecondsSince1970
+        let difference = sameDay - reference.millisecondsSince1970
         if difference > day / 2 { return UTCTime(millisecondsSince1970: sameDay - day) }
         if difference < -day / 2 { return UTCTime(millisecondsSince1970: sameDay + day) }
         return UTCTime(millisecondsSince1970: sameDay)

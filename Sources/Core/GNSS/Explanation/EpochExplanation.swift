@@ -7,15 +7,15 @@ struct EpochExplanation {
     var outcome: String {
         if let fix = epoch.fix {
             guard let releasedBy = epoch.releasedBy else {
-                return "gave the fix of \(fix.timeOfFix), which was released \(ending)"
+                return "gave the fix of \(fix.timeOfFix), which was released \(endingDescription)"
             }
-            return "gave the fix of \(fix.timeOfFix), which waited for a date until \(named(releasedBy))"
+            return "gave the fix of \(fix.timeOfFix), which waited for a date until \(name(of: releasedBy))"
         }
         return switch epoch.completion {
         case .fix?: "gave a fix"
         case .undated?: "no fix: no sentence contains a date"
-        case .void?: "no fix: void according to \(vetoes)"
-        case .excluded?: "no fix: simulated or entered by hand, according to \(vetoes)"
+        case .void?: "no fix: void according to \(vetoDescription)"
+        case .excluded?: "no fix: simulated or entered by hand, according to \(vetoDescription)"
         case .nullIsland?: "no fix: its position is 0, 0, which gateways send when they have no data"
         case .repeated?: "no fix: one of the last fixes has the same time (a frozen clock, or a repeated epoch)"
         case .nothing?: "no fix: none of its sentences confirms a position"
@@ -23,42 +23,43 @@ struct EpochExplanation {
         }
     }
 
-    /// Returns the source of the date and of each value, with one line per source. `stated` lists the values that the
-    /// explained sentence contains.
-    func lines(stated: [EpochPart], isLate: Bool) -> [String] {
+    /// Returns the source of the date and of each value, with one line per source. `statedParts` lists the values that
+    /// the explained sentence contains.
+    func lines(statedParts: [EpochPart], isLate: Bool) -> [String] {
         if isLate { return ["it arrived after its epoch was complete: none of its values was used"] }
         guard epoch.fix != nil else { return [] }
         var lines: [String] = []
-        if let date { lines.append("date: \(date)") }
+        if let dateDescription { lines.append("date: \(dateDescription)") }
         let bySource = Dictionary(grouping: EpochPart.allCases.filter { $0 != .date && epoch.sources[$0] != nil }) {
             epoch.sources[$0]
         }
         if let own = bySource[place] {
-            lines.append("\(Self.list(own)) from this sentence")
+            lines.append("\(Self.joinedNames(of: own)) from this sentence")
         } else if epoch.dateSource != place {
             lines.append("none of its values was needed")
         }
         let others = bySource.compactMap { source, parts in source.map { ($0, parts) } }.filter { $0.0 != place }
         for (source, parts) in others.sorted(by: { ($0.0.line, $0.0.ordinal) < ($1.0.line, $1.0.ordinal) }) {
-            let isOvertaken = parts.contains { stated.contains($0) }
-            lines.append("\(Self.list(parts)) from \(source.description)\(isOvertaken ? precedence(of: source) : "")")
+            let isOvertaken = parts.contains { statedParts.contains($0) }
+            let note = isOvertaken ? precedenceNote(for: source) : ""
+            lines.append("\(Self.joinedNames(of: parts)) from \(source.description)\(note)")
         }
         if epoch.sources[.accuracy] == nil, let source = epoch.sources[.hdop] {
-            lines.append("accuracy from the HDOP of \(named(source))")
+            lines.append("accuracy from the HDOP of \(name(of: source))")
         }
         return lines
     }
 
-    private var ending: String {
+    private var endingDescription: String {
         switch epoch.ending {
-        case .learned(let source): "at \(named(source)), the last sentence of this receiver's epochs"
-        case .next(let source): "at \(named(source)), where another epoch begins"
+        case .learnedLastSentence(let source): "at \(name(of: source)), the last sentence of this receiver's epochs"
+        case .nextEpoch(let source): "at \(name(of: source)), where another epoch begins"
         case .endOfLog, nil: "at the end of the log"
         }
     }
 
-    private var date: String? {
-        let source = epoch.dateSource.map(named) ?? "an earlier sentence"
+    private var dateDescription: String? {
+        let source = epoch.dateSource.map(name(of:)) ?? "an earlier sentence"
         return switch epoch.basis {
         case .ownEpoch?: "from \(source)"
         case .dateSentence?: "from \(source), which is close to the fix in time"
@@ -70,20 +71,20 @@ struct EpochExplanation {
         }
     }
 
-    private var vetoes: String {
-        epoch.vetoes.map { veto in named(veto.place) + (veto.flags.isEmpty ? "" : " (\(veto.flags))") }
+    private var vetoDescription: String {
+        epoch.vetoes.map { veto in name(of: veto.place) + (veto.flags.isEmpty ? "" : " (\(veto.flags))") }
             .joined(separator: " and ")
     }
 
-    private func precedence(of source: SentencePlace) -> String {
+    private func precedenceNote(for source: SentencePlace) -> String {
         let theirs = source.address.suffix(3)
         let ours = place.address.suffix(3)
         return theirs == ours ? " (an epoch keeps its first \(ours))" : " (\(theirs) has precedence over \(ours))"
     }
 
-    private func named(_ source: SentencePlace) -> String { source == place ? "this sentence" : source.description }
+    private func name(of source: SentencePlace) -> String { source == place ? "this sentence" : source.description }
 
-    private static func list(_ parts: [EpochPart]) -> String { parts.map(\.rawValue).joined(separator: ", ") }
+    private static func joinedNames(of parts: [EpochPart]) -> String { parts.map(\.rawValue).joined(separator: ", ") }
 }
 
 extension Epoch {
@@ -98,7 +99,7 @@ extension Epoch {
     func state(of part: EpochPart) -> PartState {
         switch part {
         case .position: PartState(values.latitude)
-        case .date: PartState(value: dated.map { Double($0.date) })
+        case .date: PartState(value: latestDate.map { Double($0.date) })
         case .speed: PartState(values.speed)
         case .course: PartState(values.course)
         case .altitude: PartState(value: values.altitudeMeters)
@@ -117,7 +118,7 @@ extension Epoch {
 }
 
 extension Epoch.PartState {
-    fileprivate init(_ ranked: Ranked) { self.init(rank: Int(ranked.rank), value: ranked.value) }
+    fileprivate init(_ ranked: RankedValue) { self.init(rank: Int(ranked.rank), value: ranked.value) }
 }
 
 /// A value of a fix, or the fix's date. Each may be from a different sentence of the epoch.

@@ -11,10 +11,10 @@ package struct LogTrace {
     /// frames.
     private static let lookahead = BinaryFrame.maximumLength + 1024
     /// The maximum number of bytes to keep of the wanted lines. Also the maximum for the data before a sentence.
-    private static let keptBytes = 4096
+    private static let maximumKeptBytes = 4096
 
     /// The numbers of the lines to explain, counted from 1.
-    private let wanted: ClosedRange<Int>
+    private let requestedLines: ClosedRange<Int>
     private var decoder: NMEADecoder
     private var record = TraceRecord()
     private var buffer: [UInt8] = []
@@ -22,35 +22,35 @@ package struct LogTrace {
     private var line = 1
     /// Whether a line feed has been found. Until then, carriage returns end lines.
     private var hasLineFeed = false
-    private var isAfterReturn = false
+    private var isAfterCarriageReturn = false
     private var isAtLineStart = true
     private var ordinal = 0
     private var prefix: [UInt8] = []
 
-    /// The bytes of the wanted lines, without line feeds and cut to `keptBytes`.
-    package private(set) var text: [UInt8] = []
+    /// The bytes of the wanted lines, without line feeds and cut to `maximumKeptBytes`.
+    package private(set) var lineBytes: [UInt8] = []
     /// Whether one of the wanted lines is a comment.
     private(set) var hasComment = false
     /// Whether the wanted lines contain part of a binary frame.
-    private(set) var hasBinary = false
+    private(set) var hasBinaryFrame = false
 
-    package init(lines wanted: ClosedRange<Int>, options: NMEADecoderOptions = NMEADecoderOptions()) {
-        self.wanted = wanted
+    package init(lines requestedLines: ClosedRange<Int>, options: NMEADecoderOptions = NMEADecoderOptions()) {
+        self.requestedLines = requestedLines
         decoder = NMEADecoder(options: options)
     }
 
     /// The number of lines read so far, including an incomplete last line.
-    package var lines: Int { isAtLineStart ? line - 1 : line }
+    package var lineCount: Int { isAtLineStart ? line - 1 : line }
     /// Whether the rest of the log can't change the explanation.
-    package var isSettled: Bool { line > wanted.upperBound && record.isSettled }
+    package var isSettled: Bool { line > requestedLines.upperBound && record.isSettled }
     /// The sentences on the wanted lines, in order.
     var sentences: [TracedSentence] { record.sentences }
     /// The epochs of the sentences on the wanted lines, by the serial number of the epoch.
     var epochs: [Int: TracedEpoch] { record.epochs }
 
-    package mutating func take(_ bytes: Span<UInt8>) {
+    package mutating func read(_ bytes: Span<UInt8>) {
         for position in bytes.indices { buffer.append(bytes[position]) }
-        while buffer.count - index > Self.lookahead, step(isFinal: false) {}
+        while buffer.count - index > Self.lookahead, decodeNext(isFinal: false) {}
         buffer.removeFirst(index)
         index = 0
     }
@@ -58,16 +58,16 @@ package struct LogTrace {
     /// Handles the end of the log.
     package mutating func finish() {
         buffer.append(0)  // ends an incomplete sentence, as `NMEADecoder.finish` does
-        while index < buffer.count - 1, step(isFinal: true) {}
+        while index < buffer.count - 1, decodeNext(isFinal: true) {}
         let before = decoder.assembler
         var emitted: [Fix] = []
         decoder.finish { emitted.append($0) }
-        record.addStep(nil, before: before, after: decoder.assembler, emitted)
+        record.recordStep(at: nil, before: before, after: decoder.assembler, emitted: emitted)
         record.finish()
     }
 
     /// Passes the sentence, frame or byte at `index` to the decoder. Returns `false` if the decoder needs more bytes.
-    private mutating func step(isFinal: Bool) -> Bool {
+    private mutating func decodeNext(isFinal: Bool) -> Bool {
         let bytes = buffer
         let start = index
         let mark = decoder.isInComment ? 0 : bytes[start]
@@ -85,13 +85,13 @@ package struct LogTrace {
             SentenceRejection.allCases.first { rejectionCounts[$0.rawValue] > before.rejections[$0.rawValue] }
         }
         if let before, rejection != nil || decoder.counts.sentences > before.sentences {
-            recordSentence(found, of: bytes, rejection: rejection, before: before.assembler, emitted)
+            recordSentence(found, of: bytes, rejection: rejection, before: before.assembler, emitted: emitted)
         } else {
             // A start byte that doesn't begin a sentence is kept with the other data before the next sentence.
             if mark == TagBlock.mark, found.count > 1 {
                 record.recordTagBlock(at: SentencePlace(line: line, ordinal: ordinal, address: "the tag block"))
             }
-            if prefix.count + found.count <= Self.keptBytes { prefix += found }
+            if prefix.count + found.count <= Self.maximumKeptBytes { prefix += found }
         }
         countLines(in: found, isBinary: !isSentence && mark != TagBlock.mark && found.count > 1)
         return true
@@ -101,21 +101,20 @@ package struct LogTrace {
 
     private mutating func recordSentence(
         _ found: ArraySlice<UInt8>, of bytes: [UInt8], rejection: SentenceRejection?, before: EpochAssembler,
-        _ emitted: [Fix]
+        emitted: [Fix]
     ) {
         let after = decoder.assembler
-        let (address, type) = SentenceType.named(in: found)
+        let (address, type) = SentenceType.addressAndType(in: found)
         let place = SentencePlace(line: line, ordinal: ordinal, address: address)
-        record.addStep(
-            place, flags: type.flags(in: found), before: before, after: after, emitted)
-        if wanted.contains(line) {
+        record.recordStep(at: place, flags: type.flags(in: found), before: before, after: after, emitted: emitted)
+        if requestedLines.contains(line) {
             let isCounted =
                 rejection == nil && type.belongsToEpoch
-                && (after.serial != before.serial || after.epoch.counts != before.epoch.counts)
-            record.keep(
+                && (after.serial != before.serial || after.epoch.sentenceCounts != before.epoch.sentenceCounts)
+            record.add(
                 TracedSentence(
                     place: place, prefix: prefix, bytes: Array(found),
-                    following: rejection == nil ? [] : Array(bytes[found.endIndex...].prefix(2048)),
+                    followingBytes: rejection == nil ? [] : Array(bytes[found.endIndex...].prefix(2048)),
                     rejection: rejection, epoch: isCounted ? after.serial : nil,
                     isLate: after.serial == before.serial && before.completion != nil))
         }
@@ -126,17 +125,19 @@ package struct LogTrace {
     /// Counts the lines that end in `found`, and keeps the bytes that are on wanted lines.
     private mutating func countLines(in found: ArraySlice<UInt8>, isBinary: Bool) {
         for byte in found {
-            if wanted.contains(line) {
-                if isBinary { hasBinary = true }
+            if requestedLines.contains(line) {
+                if isBinary { hasBinaryFrame = true }
                 if decoder.isInComment { hasComment = true }
-                if byte != UInt8(ascii: "\n"), text.count < Self.keptBytes { text.append(byte) }
+                if byte != UInt8(ascii: "\n"), lineBytes.count < Self.maximumKeptBytes {
+                    lineBytes.append(byte)
+                }
             }
             let isLineFeed = byte == UInt8(ascii: "\n")
             let isReturn = byte == UInt8(ascii: "\r")
             // A line feed doesn't end another line if the carriage return before it has already ended the line.
-            let hasEnded = isLineFeed && isAfterReturn && !hasLineFeed
+            let hasEnded = isLineFeed && isAfterCarriageReturn && !hasLineFeed
             isAtLineStart = isLineFeed || isReturn && !hasLineFeed
-            isAfterReturn = isReturn
+            isAfterCarriageReturn = isReturn
             hasLineFeed = hasLineFeed || isLineFeed
             guard isAtLineStart else { continue }
             if !hasEnded { line += 1 }
@@ -153,7 +154,7 @@ extension LogTrace {
         let lines = Self.lines(of: sentences) { $0.epoch.flatMap { epochs[$0] } }
         if !lines.isEmpty { return lines }
         if hasComment { return ["a comment: ignored"] }
-        if hasBinary { return ["bytes of a UBX or RTCM frame, which is skipped by its length"] }
+        if hasBinaryFrame { return ["bytes of a UBX or RTCM frame, which is skipped by its length"] }
         return [
             "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
         ]
@@ -168,7 +169,7 @@ extension LogTrace {
         of line: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()
     ) -> (lines: [String], hasMissingChecksum: Bool) {
         var trace = LogTrace(lines: 1...1, options: options)
-        trace.take((line + [UInt8(ascii: "\r")]).span)  // ends the line
+        trace.read((line + [UInt8(ascii: "\r")]).span)  // ends the line
         trace.finish()
         let lines = Self.lines(of: trace.sentences) { _ in nil }
         return (lines.isEmpty ? trace.explanation : lines, trace.hasMissingChecksum)
@@ -189,9 +190,9 @@ struct TracedEpoch {
     /// The event that completed the epoch.
     enum Ending {
         /// The arrival of the sentence that is known to be the last of this receiver's epochs.
-        case learned(SentencePlace)
+        case learnedLastSentence(SentencePlace)
         /// The arrival of the first sentence of another epoch.
-        case next(SentencePlace)
+        case nextEpoch(SentencePlace)
         case endOfLog
     }
 
@@ -230,7 +231,7 @@ struct TracedSentence {
     /// point.
     let bytes: [UInt8]
     /// The first bytes after a rejected sentence; empty if the sentence was accepted.
-    let following: [UInt8]
+    let followingBytes: [UInt8]
     /// The reason why the decoder rejected the sentence; `nil` if it was accepted.
     let rejection: SentenceRejection?
     /// The serial number of the sentence's epoch; `nil` if it doesn't belong to an epoch.
@@ -238,5 +239,5 @@ struct TracedSentence {
     /// Whether the sentence arrived after its epoch was complete.
     let isLate: Bool
     /// The time of the first fix that was dated by this sentence; `nil` if there was none.
-    var dated: UTCTime?
+    var firstDatedFixTime: UTCTime?
 }

@@ -9,12 +9,12 @@ struct SentenceExplanation {
 
     /// The lines of the explanation: one line about the sentence itself, followed by lines about its epoch.
     var lines: [String] {
-        [opening] + prefixLines + omissionLines + (sentence.rejection == nil ? outcomeLines : [])
+        [openingLine] + prefixLines + omissionLines + (sentence.rejection == nil ? outcomeLines : [])
     }
 
     private var reading: SentenceReading { SentenceReading(of: sentence.bytes) }
 
-    private var opening: String {
+    private var openingLine: String {
         let name = sentence.place.address.isEmpty ? "a sentence without an address" : sentence.place.address
         guard let rejection = sentence.rejection else { return "\(name): \(reading.meaning ?? "used")" }
         return "\(name): rejected: \(rejection): \(detail(of: rejection))"
@@ -29,15 +29,15 @@ struct SentenceExplanation {
                 "its checksum is *\(Self.reportedText(sentence.bytes.dropFirst(body.count + 2))), but its bytes require \(computed)"
         case .missingChecksum: return "its line ends without a checksum; its bytes require \(computed)"
         case .malformedChecksum:
-            let stated = Self.reportedText(sentence.following.prefix(2))
+            let stated = Self.reportedText(sentence.followingBytes.prefix(2))
             return "\"\(stated)\" follows *, but its bytes require \(computed)"
         case .interrupted:
-            let byte = sentence.following.first ?? 0
+            let byte = sentence.followingBytes.first ?? 0
             let what = byte == UInt8(ascii: "$") ? "another $" : "byte 0x\(Self.hexadecimal(byte)), which isn't text,"
             return "\(what) comes after \(sentence.bytes.count.counted("byte"))"
         case .tooLong:
-            let run = sentence.following.prefix { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "$") }
-            let isWhole = run.count < sentence.following.count
+            let run = sentence.followingBytes.prefix { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "$") }
+            let isWhole = run.count < sentence.followingBytes.count
             return "\(isWhole ? "" : "more than ")\((sentence.bytes.count + run.count).counted("byte"))"
         case .malformedField, .outOfRange:
             return reading.faultyField ?? "a latitude without a longitude, or the reverse"
@@ -65,14 +65,14 @@ struct SentenceExplanation {
     }
 
     private var outcomeLines: [String] {
-        if let dated = sentence.dated { return ["its date was used for the fix of \(dated)"] }
+        if let time = sentence.firstDatedFixTime { return ["its date was used for the fix of \(time)"] }
         guard let epoch else { return [] }
         guard let time = epoch.timeOfDay else { return ["no fix: no sentence of its epoch contains a time"] }
         let name =
             "epoch \(UTCTime(millisecondsSince1970: time.posixMilliseconds).description.dropFirst(11).dropLast())"
         let explanation = EpochExplanation(epoch: epoch, place: sentence.place)
         return ["\(name): \(explanation.outcome)"]
-            + explanation.lines(stated: reading.parts, isLate: sentence.isLate)
+            + explanation.lines(statedParts: reading.parts, isLate: sentence.isLate)
     }
 
     private static func hexadecimal(_ byte: UInt8) -> String {

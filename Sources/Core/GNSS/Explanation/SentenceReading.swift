@@ -16,19 +16,19 @@ struct SentenceReading {
             meaning = "a ship transponder's message: never this vehicle's position"
             return
         }
-        let type = SentenceType.named(in: sentence).type
+        let type = SentenceType.addressAndType(in: sentence).type
         let end = sentence.firstIndex(of: UInt8(ascii: "*")) ?? sentence.count
         let start = min((sentence.firstIndex(of: UInt8(ascii: ",")) ?? end) + 1, end)
         // The cursor needs a readable byte after the last field.
         let readable = sentence + [UInt8(ascii: "\r")]
         unsafe readable.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
-            let text = unsafe SentenceText(fields: base + start, end: base + end, limit: base + bytes.count)
+            let text = unsafe SentenceText(fields: base + start, end: base + end, readableEnd: base + bytes.count)
             var fields = FieldCursor(text)
             if type == .pubx00 || type == .pubx04 { fields.skip() }
-            read(type, &fields)
+            read(&fields, of: type)
             guard fields.hasFault else { return }
-            let fault = FieldFault(fields, of: type, text)
+            let fault = FieldFault(fields, of: type, in: text)
             guard fault.number > 0 else { return }
             let number = Int(fault.number)
             let name = type.fieldName(number).map { " (\($0))" } ?? ""
@@ -36,7 +36,7 @@ struct SentenceReading {
         }
     }
 
-    private mutating func read(_ type: SentenceType, _ fields: inout FieldCursor) {
+    private mutating func read(_ fields: inout FieldCursor, of type: SentenceType) {
         var cache = FieldCache()
         switch type {
         case .rmc, .gga, .gns, .gll, .pubx00: describe(PositionSentence(type, &fields, &cache))
@@ -130,7 +130,7 @@ extension SentenceType {
     }
 
     /// Returns the address and type of `sentence`, which begins with its start byte.
-    static func named(in sentence: some Collection<UInt8>) -> (address: String, type: SentenceType) {
+    static func addressAndType(in sentence: some Collection<UInt8>) -> (address: String, type: SentenceType) {
         let bytes = Array(
             sentence.dropFirst().prefix { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "*") }
         )

@@ -13,27 +13,27 @@ package enum CSVFormat {
     /// Appends the row of `fix`, including its line feed. Allocates memory only if `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
         fix.timeOfFix.append(to: &bytes)
-        append(fix.latitude, FixPrecision.degrees, to: &bytes)
-        append(fix.longitude, FixPrecision.degrees, to: &bytes)
-        append(fix.altitudeMeters, FixPrecision.meters, to: &bytes)
-        append(fix.geoidSeparationMeters, FixPrecision.meters, to: &bytes)
-        append(fix.speedMetersPerSecond, FixPrecision.metersPerSecond, to: &bytes)
-        append(fix.headingDegrees, FixPrecision.headingDegrees, to: &bytes)
-        append(fix.horizontalAccuracyMeters, FixPrecision.meters, to: &bytes)
-        append(fix.hdop, FixPrecision.dilution, to: &bytes)
+        appendField(fix.latitude, decimals: FixPrecision.degrees, to: &bytes)
+        appendField(fix.longitude, decimals: FixPrecision.degrees, to: &bytes)
+        appendField(fix.altitudeMeters, decimals: FixPrecision.meters, to: &bytes)
+        appendField(fix.geoidSeparationMeters, decimals: FixPrecision.meters, to: &bytes)
+        appendField(fix.speedMetersPerSecond, decimals: FixPrecision.metersPerSecond, to: &bytes)
+        appendField(fix.headingDegrees, decimals: FixPrecision.headingDegrees, to: &bytes)
+        appendField(fix.horizontalAccuracyMeters, decimals: FixPrecision.meters, to: &bytes)
+        appendField(fix.hdop, decimals: FixPrecision.dilution, to: &bytes)
         bytes.append(",")
         if let satellitesUsed = fix.satellitesUsed { bytes.append(number: UInt64(satellitesUsed.magnitude)) }
         bytes.append(",")
         bytes.append(contentsOf: fix.quality.rawValue.utf8)
         bytes.append(",")
         if let mode = fix.mode { bytes.append(contentsOf: mode.rawValue.utf8) }
-        append(fix.derived.speedMetersPerSecond, FixPrecision.metersPerSecond, to: &bytes)
-        append(fix.derived.headingDegrees, FixPrecision.headingDegrees, to: &bytes)
+        appendField(fix.derived.speedMetersPerSecond, decimals: FixPrecision.metersPerSecond, to: &bytes)
+        appendField(fix.derived.headingDegrees, decimals: FixPrecision.headingDegrees, to: &bytes)
         bytes.append("\n")
     }
 
     @inline(__always)
-    private static func append(_ value: Double?, _ decimals: Int, to bytes: inout [UInt8]) {
+    private static func appendField(_ value: Double?, decimals: Int, to bytes: inout [UInt8]) {
         bytes.append(",")
         if let value { bytes.append(value, decimals: decimals) }
     }
@@ -56,18 +56,19 @@ package enum GPXFormat {
     /// Appends the track point of `fix` with its elements in the order of the schema.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
         bytes.append("<trkpt lat=\"", fix.latitude, decimals: FixPrecision.degrees)
-        bytes.append("\" lon=\"", fix.longitude, decimals: FixPrecision.degrees, "\">")
-        bytes.append("<ele>", fix.altitudeMeters, decimals: FixPrecision.meters, "</ele>")
+        bytes.append("\" lon=\"", fix.longitude, decimals: FixPrecision.degrees, suffix: "\">")
+        bytes.append("<ele>", fix.altitudeMeters, decimals: FixPrecision.meters, suffix: "</ele>")
         bytes.append("<time>")
         fix.timeOfFix.append(to: &bytes)
         bytes.append("</time>")
-        bytes.append("<geoidheight>", fix.geoidSeparationMeters, decimals: FixPrecision.meters, "</geoidheight>")
+        bytes.append(
+            "<geoidheight>", fix.geoidSeparationMeters, decimals: FixPrecision.meters, suffix: "</geoidheight>")
         if let satellites = fix.satellitesUsed {
             bytes.append("<sat>")
             bytes.append(number: UInt64(satellites.magnitude))
             bytes.append("</sat>")
         }
-        bytes.append("<hdop>", fix.hdop, decimals: FixPrecision.dilution, "</hdop>")
+        bytes.append("<hdop>", fix.hdop, decimals: FixPrecision.dilution, suffix: "</hdop>")
         bytes.append("</trkpt>\n")
     }
 
@@ -146,16 +147,16 @@ extension [UInt8] {
         text.withUTF8Buffer { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends `value`, rounded to `decimals` digits after the point, between two strings. Appends nothing if `value`
-    /// is `nil`.
+    /// Appends `value`, rounded to `decimals` digits after the point, between `prefix` and `suffix`. Appends nothing if
+    /// `value` is `nil`.
     @inline(__always)
     fileprivate mutating func append(
-        _ before: StaticString, _ value: Double?, decimals: Int, _ after: StaticString = ""
+        _ prefix: StaticString, _ value: Double?, decimals: Int, suffix: StaticString = ""
     ) {
         guard let value else { return }
-        append(before)
+        append(prefix)
         append(value, decimals: decimals)
-        append(after)
+        append(suffix)
     }
 
     /// Appends `value`, rounded to `decimals` digits after the point, without trailing zeros: `52.5`, `-0.25`, `7`.

@@ -17,7 +17,7 @@ enum BinaryFrame {
     static let maximumLength = maximumUBXPayload + 8
 
     /// Checks whether a UBX frame begins at `start`. Its format is `B5 62 class id length16 payload check check`.
-    static func ubx(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
+    static func ubxOutcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
         let available = bytes.count - start
         guard available >= 2 else { return .incomplete }
         guard unsafe bytes[start + 1] == 0x62 else { return .notAFrame }
@@ -38,7 +38,7 @@ enum BinaryFrame {
 
     /// Checks whether an RTCM 3 frame begins at `start`. It consists of `D3`, six zero bits, a length in ten bits, the
     /// payload, and the CRC-24Q.
-    static func rtcm(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ crc: CRC24Q) -> Outcome {
+    static func rtcmOutcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, crc: CRC24Q) -> Outcome {
         let available = bytes.count - start
         guard available >= 2 else { return .incomplete }
         guard unsafe bytes[start + 1] & 0xFC == 0 else { return .notAFrame }

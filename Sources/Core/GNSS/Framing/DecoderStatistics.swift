@@ -16,22 +16,22 @@ package struct DecoderStatistics: Sendable {
 
     package internal(set) var bytes = 0
     /// The number of complete lines. In a log without line feeds, lines end with carriage returns.
-    package var lines: Int { lineFeeds > 0 ? lineFeeds : returns }
+    package var lines: Int { lineFeeds > 0 ? lineFeeds : carriageReturns }
     var lineFeeds = 0
     /// The number of carriage returns, excluding those in a CR LF that directly follows a sentence.
-    var returns = 0
+    var carriageReturns = 0
     /// The number of bytes in UBX and RTCM 3 frames.
     package internal(set) var binaryBytes = 0
     package internal(set) var epochs = EpochCounts()
 
-    private var fieldFaults: [(fault: FieldFault, found: Occurrences)] = []
+    private var fieldFaults: [(fault: FieldFault, occurrences: Occurrences)] = []
     /// The maximum number of distinct field faults that are counted separately. No receiver has more. Further faults
     /// are counted only as `rejections`.
     private static let maximumFieldFaults = 32
     var addresses = AddressCounts()
     var receiverBanners = ReceiverBanners()
-    private var rejected = InlineArray<7, Occurrences>(repeating: Occurrences())
-    private var warned = InlineArray<13, Occurrences>(repeating: Occurrences())
+    private var rejectionOccurrences = InlineArray<7, Occurrences>(repeating: Occurrences())
+    private var warningOccurrences = InlineArray<13, Occurrences>(repeating: Occurrences())
 
     init() {}
 
@@ -44,46 +44,46 @@ package struct DecoderStatistics: Sendable {
     package var hasPositionSentences: Bool { positionSentences > 0 }
     /// The first few messages in which the receiver reported its make and firmware.
     package var banners: [ReportedText] { receiverBanners.all }
-    package func rejections(_ reason: SentenceRejection) -> Occurrences { rejected[reason.rawValue] }
-    package func warnings(_ warning: ReceiverWarning) -> Occurrences { warned[warning.rawValue] }
+    package func rejections(_ reason: SentenceRejection) -> Occurrences { rejectionOccurrences[reason.rawValue] }
+    package func warnings(_ warning: ReceiverWarning) -> Occurrences { warningOccurrences[warning.rawValue] }
 
     /// Counts a faulty field on the current line.
     mutating func add(_ fault: FieldFault) {
         if let index = fieldFaults.firstIndex(where: { $0.fault == fault }) {
-            fieldFaults[index].found.add(line: lines + 1)
+            fieldFaults[index].occurrences.add(line: lines + 1)
         } else if fieldFaults.count < Self.maximumFieldFaults {
             fieldFaults.append((fault, Occurrences()))
-            fieldFaults[fieldFaults.count - 1].found.add(line: lines + 1)
+            fieldFaults[fieldFaults.count - 1].occurrences.add(line: lines + 1)
         }
     }
 
     /// The fields that caused rejections of sentences, in order of first occurrence.
-    package var rejectedFields: [FieldFaultCount] { counts { $0.isRejection } }
+    package var rejectedFields: [FieldFaultCount] { fieldFaultCounts { $0.isRejection } }
 
     /// The field that most often caused the rejection of a sentence with a position; `nil` if no such sentence was
     /// rejected because of a field.
     package var mostFrequentRejection: FieldFaultCount? {
-        counts { $0.isRejection && $0.containsPosition }.max { $0.found.count < $1.found.count }
+        fieldFaultCounts { $0.isRejection && $0.containsPosition }.max { $0.occurrences.count < $1.occurrences.count }
     }
 
     /// The number of sentences with a position that were rejected because of a field.
     package var rejectedPositions: Int {
-        fieldFaults.reduce(0) { $0 + ($1.fault.isRejection && $1.fault.containsPosition ? $1.found.count : 0) }
+        fieldFaults.reduce(0) { $0 + ($1.fault.isRejection && $1.fault.containsPosition ? $1.occurrences.count : 0) }
     }
 
     /// The faulty fields that were ignored while the rest of their sentence was used, in order of first occurrence.
-    package var omittedFields: [FieldFaultCount] { counts { !$0.isRejection } }
+    package var omittedFields: [FieldFaultCount] { fieldFaultCounts { !$0.isRejection } }
 
-    /// Returns the counts of the field faults that satisfy `isWanted`. Faults in fields of the same name are added up
+    /// Returns the counts of the field faults that satisfy `isIncluded`. Faults in fields of the same name are added up
     /// across sentence types.
-    private func counts(where isWanted: (FieldFault) -> Bool) -> [FieldFaultCount] {
+    private func fieldFaultCounts(where isIncluded: (FieldFault) -> Bool) -> [FieldFaultCount] {
         var counts: [FieldFaultCount] = []
-        for (fault, found) in fieldFaults where isWanted(fault) {
+        for (fault, occurrences) in fieldFaults where isIncluded(fault) {
             let name = fault.name
             if let index = counts.firstIndex(where: { $0.name == name && $0.isOutOfRange == fault.isOutOfRange }) {
-                counts[index].found.count += found.count
+                counts[index].occurrences.count += occurrences.count
             } else {
-                counts.append(FieldFaultCount(name: name, isOutOfRange: fault.isOutOfRange, found: found))
+                counts.append(FieldFaultCount(name: name, isOutOfRange: fault.isOutOfRange, occurrences: occurrences))
             }
         }
         return counts
@@ -93,10 +93,10 @@ package struct DecoderStatistics: Sendable {
     package var positionSentences: Int { addresses.total { SentenceType(address: $0, length: $1).containsPosition } }
 
     /// Counts a rejection on the current line.
-    mutating func add(_ reason: SentenceRejection) { rejected[reason.rawValue].add(line: lines + 1) }
+    mutating func add(_ reason: SentenceRejection) { rejectionOccurrences[reason.rawValue].add(line: lines + 1) }
 
     /// Counts a warning on the current line.
-    mutating func add(_ warning: ReceiverWarning) { warned[warning.rawValue].add(line: lines + 1) }
+    mutating func add(_ warning: ReceiverWarning) { warningOccurrences[warning.rawValue].add(line: lines + 1) }
 }
 
 /// The number of epochs in a stream, by outcome.
@@ -119,7 +119,7 @@ package struct FieldFaultCount: Sendable, Hashable, CustomStringConvertible {
     /// The field's name, such as `longitude`.
     package let name: String
     package let isOutOfRange: Bool
-    package fileprivate(set) var found: DecoderStatistics.Occurrences
+    package fileprivate(set) var occurrences: DecoderStatistics.Occurrences
 
     /// The fault, such as `longitude out of range`.
     package var description: String { "\(name) \(isOutOfRange ? "out of range" : "can't be read")" }
@@ -150,10 +150,10 @@ struct AddressCounts: Sendable {
     @inline(__always)
     mutating func add(_ address: UInt64, length: Int) -> SentenceType {
         total += 1
-        let place = Self.place(of: address)
-        guard entries[place].address == address else { return addByProbing(address, length: length) }
-        counts[place] += 1
-        return entries[place].type
+        let index = Self.index(of: address)
+        guard entries[index].address == address else { return addByProbing(address, length: length) }
+        counts[index] += 1
+        return entries[index].type
     }
 
     /// Counts a sentence whose address is new, or whose first entry belongs to another address.
@@ -162,43 +162,43 @@ struct AddressCounts: Sendable {
         // Two addresses that are equal after being cut have the same type, because no known type is longer than eight
         // bytes.
         let type = SentenceType(address: address, length: length)
-        var place = Self.place(of: address)
+        var index = Self.index(of: address)
         for _ in 0..<Self.maximumProbes {
-            if counts[place] == 0 { entries[place] = Entry(address: address, type: type) }
-            if entries[place].address == address {
-                counts[place] += 1
+            if counts[index] == 0 { entries[index] = Entry(address: address, type: type) }
+            if entries[index].address == address {
+                counts[index] += 1
                 return type
             }
-            place = (place + 1) % Self.capacity
+            index = (index + 1) % Self.capacity
         }
         return type
     }
 
     @inline(__always)
-    private static func place(of address: UInt64) -> Int {
+    private static func index(of address: UInt64) -> Int {
         Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 56)
     }
 
     /// The addresses and their counts, in alphabetical order. Addresses of more than eight bytes are cut.
     var sorted: [(address: String, count: Int)] {
         var used: [(address: String, count: Int)] = []
-        for place in counts.indices where counts[place] > 0 {
-            used.append((Self.text(entries[place].address), counts[place]))
+        for index in counts.indices where counts[index] > 0 {
+            used.append((Self.text(of: entries[index].address), counts[index]))
         }
         return used.sorted { $0.address < $1.address }
     }
 
-    /// Returns the number of sentences whose address satisfies `isWanted`.
-    func total(where isWanted: (_ address: UInt64, _ length: Int) -> Bool) -> Int {
+    /// Returns the number of sentences whose address satisfies `isIncluded`.
+    func total(where isIncluded: (_ address: UInt64, _ length: Int) -> Bool) -> Int {
         var total = 0
-        for place in counts.indices where counts[place] > 0 {
-            let address = entries[place].address
-            if isWanted(address, 8 - address.leadingZeroBitCount / 8) { total += counts[place] }
+        for index in counts.indices where counts[index] > 0 {
+            let address = entries[index].address
+            if isIncluded(address, 8 - address.leadingZeroBitCount / 8) { total += counts[index] }
         }
         return total
     }
 
-    private static func text(_ address: UInt64) -> String {
+    private static func text(of address: UInt64) -> String {
         var text = ""
         var rest = address
         while rest != 0 {

@@ -8,8 +8,8 @@ package struct NMEADecoder: Sendable {
     private var cache = FieldCache()
     let crc = CRC24Q.standard
     /// The buffer for the start of a sentence or frame whose end hasn't arrived yet. The buffer's size never changes.
-    private var carry = [UInt8](repeating: 0, count: BinaryFrame.maximumLength + Self.topUp)
-    private var carried = 0
+    private var carryBuffer = [UInt8](repeating: 0, count: BinaryFrame.maximumLength + Self.refillCount)
+    private var carriedCount = 0
     private var opening = StreamOpening()
     /// Whether the next byte is the first of a line. Only a `#` at the start of a line begins a comment.
     var isAtLineStart = true
@@ -23,7 +23,7 @@ package struct NMEADecoder: Sendable {
     private var unreportedWarnings = WarningSet()
 
     /// The number of new bytes that are added to the carried bytes at a time, until the sentence or frame is complete.
-    private static let topUp = 512
+    private static let refillCount = 512
 
     package init(options: NMEADecoderOptions = NMEADecoderOptions()) {
         self.options = options
@@ -46,7 +46,7 @@ package struct NMEADecoder: Sendable {
     /// about the receiver.
     package mutating func decode(_ bytes: Span<UInt8>, receivedAt: Duration, _ emit: (Fix) -> Void) {
         guard bytes.count > 0 else { return }
-        lineIsIdle(at: receivedAt, emit)
+        handleIdleLine(at: receivedAt, emit)
         lastReceivedAt = receivedAt
         unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
     }
@@ -82,7 +82,7 @@ package struct NMEADecoder: Sendable {
 
     /// Handles a line on which no bytes have arrived until `now`. Completes the current epoch if the idle time has
     /// passed.
-    package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
+    package mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isInBinaryFrame { abandonBinaryFrame(emit) }
         assembler.completeQuietEpoch(emit)
@@ -92,10 +92,10 @@ package struct NMEADecoder: Sendable {
     /// Handles the end of input. Completes the current epoch.
     package mutating func finish(_ emit: (Fix) -> Void) {
         // A zero byte is never part of a sentence. It ends an incomplete sentence, which isn't used.
-        carry[carried] = 0
-        carried += 1
+        carryBuffer[carriedCount] = 0
+        carriedCount += 1
         abandonBinaryFrame(emit)
-        carried = 0
+        carriedCount = 0
         assembler.finish(emit)
         recordWarnings()
         isAtLineStart = true
@@ -106,34 +106,35 @@ package struct NMEADecoder: Sendable {
     /// before the frame was complete.
     private mutating func abandonBinaryFrame(_ emit: (Fix) -> Void) {
         var pending: [UInt8] = []
-        swap(&pending, &carry)
+        swap(&pending, &carryBuffer)
         unsafe pending.withUnsafeMutableBufferPointer { buffer in
             let consumed = unsafe scan(
-                UnsafeBufferPointer(rebasing: buffer[..<carried]), from: 0, until: carried, isFinal: true, emit)
-            unsafe keep(buffer, from: consumed, to: carried)
+                UnsafeBufferPointer(rebasing: buffer[..<carriedCount]), from: 0, until: carriedCount, isFinal: true,
+                emit)
+            unsafe keepUnconsumedBytes(of: buffer, from: consumed, to: carriedCount)
         }
-        swap(&pending, &carry)
+        swap(&pending, &carryBuffer)
         isInBinaryFrame = false
     }
 
     private mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void) {
         // This must come before any line feed is counted, so that the warning is counted on line 1.
-        if unsafe opening.add(bytes, after: counts.bytes), opening.isUTF16 { warn(.utf16Text) }
+        if unsafe opening.add(bytes, atOffset: counts.bytes), opening.isUTF16 { warn(.utf16Text) }
         var from = 0
-        if carried > 0 {
+        if carriedCount > 0 {
             var pending: [UInt8] = []
-            swap(&pending, &carry)
+            swap(&pending, &carryBuffer)
             unsafe pending.withUnsafeMutableBufferPointer { buffer in
-                unsafe from = complete(buffer, with: bytes, emit)
+                unsafe from = completeCarriedBytes(in: buffer, with: bytes, emit)
             }
-            swap(&pending, &carry)
+            swap(&pending, &carryBuffer)
         }
         if from < bytes.count {
             let consumed = unsafe scan(bytes, from: from, until: bytes.count, isFinal: false, emit)
             let left = bytes.count - consumed
             if left > 0 {
-                for index in 0..<left { unsafe carry[index] = bytes[consumed + index] }
-                carried = left
+                for index in 0..<left { unsafe carryBuffer[index] = bytes[consumed + index] }
+                carriedCount = left
             }
         }
         counts.bytes += bytes.count
@@ -141,33 +142,35 @@ package struct NMEADecoder: Sendable {
 
     /// Adds new bytes to the carried bytes until all carried bytes are consumed. Returns the index of the first new
     /// byte that wasn't used.
-    private mutating func complete(
-        _ buffer: UnsafeMutableBufferPointer<UInt8>, with bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void
+    private mutating func completeCarriedBytes(
+        in buffer: UnsafeMutableBufferPointer<UInt8>, with bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void
     ) -> Int {
         var from = 0
-        while carried > 0, from < bytes.count {
-            let before = carried
-            let added = min(Self.topUp, bytes.count - from, buffer.count - before)
+        while carriedCount > 0, from < bytes.count {
+            let before = carriedCount
+            let added = min(Self.refillCount, bytes.count - from, buffer.count - before)
             for index in 0..<added { unsafe buffer[before + index] = bytes[from + index] }
             let count = before + added
             let consumed = unsafe scan(
                 UnsafeBufferPointer(rebasing: buffer[..<count]), from: 0, until: count, isFinal: false, emit)
             if consumed >= before {
-                carried = 0
+                carriedCount = 0
                 return from + consumed - before
             }
-            unsafe keep(buffer, from: consumed, to: count)
+            unsafe keepUnconsumedBytes(of: buffer, from: consumed, to: count)
             from += added
         }
         return from
     }
 
     /// Moves the bytes that weren't consumed to the front of the buffer.
-    private mutating func keep(_ buffer: UnsafeMutableBufferPointer<UInt8>, from: Int, to: Int) {
+    private mutating func keepUnconsumedBytes(
+        of buffer: UnsafeMutableBufferPointer<UInt8>, from: Int, to: Int
+    ) {
         if from > 0 {
             for index in from..<to { unsafe buffer[index - from] = buffer[index] }
         }
-        carried = to - from
+        carriedCount = to - from
     }
 }
 
@@ -189,7 +192,7 @@ extension NMEADecoder {
             }
             switch byte {
             case UInt8(ascii: "$"), UInt8(ascii: "!"):
-                guard let next = unsafe takeSentence(bytes, startingAt: index, emit) else { return index }
+                guard let next = unsafe scanSentence(in: bytes, startingAt: index, emit) else { return index }
                 index = next
                 isAtLineStart = false
                 // This is the fast path, because a CR LF nearly always follows a sentence.
@@ -211,7 +214,7 @@ extension NMEADecoder {
                 isAtLineStart = true
                 index += 1
             case UInt8(ascii: "\r"):
-                counts.returns += 1
+                counts.carriageReturns += 1
                 isAtLineStart = true
                 index += 1
             case TagBlock.mark:
@@ -240,8 +243,8 @@ extension NMEADecoder {
         let isUBX = unsafe bytes[start] == BinaryFrame.ubxStart
         let outcome =
             isUBX
-            ? unsafe BinaryFrame.ubx(in: bytes, startingAt: start)
-            : unsafe BinaryFrame.rtcm(in: bytes, startingAt: start, crc)
+            ? unsafe BinaryFrame.ubxOutcome(in: bytes, startingAt: start)
+            : unsafe BinaryFrame.rtcmOutcome(in: bytes, startingAt: start, crc: crc)
         switch outcome {
         case .frame(let length):
             unsafe counts.lineFeeds += Self.lineFeeds(in: bytes, from: start, to: start + length)
@@ -293,24 +296,24 @@ extension NMEADecoder {
     /// Handles the sentence that may begin with the start byte at `start`. Returns the index at which scanning
     /// continues; `nil` if more bytes are needed.
     @inline(never)
-    private mutating func takeSentence(
-        _ bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ emit: (Fix) -> Void
+    private mutating func scanSentence(
+        in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ emit: (Fix) -> Void
     ) -> Int? {
         let frame = unsafe SentenceFrame(
             in: bytes, startingAt: start, acceptsMissingChecksum: options.acceptsMissingChecksum)
         switch frame.outcome {
-        case .sentence: unsafe handle(bytes, from: start, to: frame.end, emit)
+        case .sentence: unsafe readSentence(in: bytes, from: start, to: frame.end, emit)
         case .rejected(let reason): counts.add(reason)
-        case .startAlone: break
+        case .loneStartByte: break
         case .incomplete: return nil
         }
-        return frame.next
+        return frame.resumeIndex
     }
 
     /// Reads the sentence whose start byte is at `start` and whose fields end at `end`.
     @inline(__always)
-    private mutating func handle(
-        _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, _ emit: (Fix) -> Void
+    private mutating func readSentence(
+        in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, _ emit: (Fix) -> Void
     ) {
         guard let base = bytes.baseAddress else { return }
         let (address, length) = unsafe Self.address(in: bytes, from: start &+ 1, to: end)
@@ -318,24 +321,24 @@ extension NMEADecoder {
         guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
         let first = min(start &+ length &+ 2, end)
         if type == .txt || type == .other && ReceiverBanners.isBannerAddress(address) {
-            unsafe recordBanner(bytes, from: first, to: end, isText: type == .txt)
+            unsafe recordBanner(in: bytes, from: first, to: end, isText: type == .txt)
         }
-        let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
-        if sky != nil, length == 5 { recordSky(address, text) }
-        read(type, text, address, emit)
+        let text = unsafe SentenceText(fields: base + first, end: base + end, readableEnd: base + bytes.count)
+        if sky != nil, length == 5 { recordSky(from: text, address: address) }
+        readFields(of: type, in: text, address: address, emit)
         if !assembler.warnings.isEmpty { recordWarnings() }
     }
 
     @inline(never)
-    private mutating func recordSky(_ address: UInt64, _ text: SentenceText) {
-        sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
+    private mutating func recordSky(from text: SentenceText, address: UInt64) {
+        sky?.add(FieldCursor(text), address: address, epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
     /// Keeps a message that may name the receiver. In a TXT sentence (`isText`), three numeric fields precede the
     /// message.
     @inline(never)
     private mutating func recordBanner(
-        _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool
+        in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool
     ) {
         var place = start
         var numbers = isText ? 3 : 0
@@ -361,17 +364,17 @@ extension NMEADecoder {
     }
 
     @inline(__always)
-    private mutating func read(
-        _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
+    private mutating func readFields(
+        of type: SentenceType, in text: SentenceText, address: UInt64, _ emit: (Fix) -> Void
     ) {
         switch type {
-        case .rmc: readRMC(text, address, emit)
-        case .gga: readGGA(text, address, emit)
-        case .gll: readGLL(text, address, emit)
+        case .rmc: readRMC(text, address: address, emit)
+        case .gga: readGGA(text, address: address, emit)
+        case .gll: readGLL(text, address: address, emit)
         case .vtg: readVTG(text, emit)
         case .gsa: readGSA(text, emit)
         case .other: break
-        default: readRare(type, text, address, emit)
+        default: readRareSentence(of: type, text, address: address, emit)
         }
     }
 
@@ -379,28 +382,28 @@ extension NMEADecoder {
     // for the optimizer to keep the fields in registers.
 
     @inline(never)
-    private mutating func readRMC(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
+    private mutating func readRMC(_ text: SentenceText, address: UInt64, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
         if let sentence = PositionSentence(rmc: &fields, &cache) {
-            assembler.take(sentence, .rmc, TalkerGroup(address: address), emit)
+            assembler.add(sentence, of: .rmc, from: TalkerGroup(address: address), emit)
         }
         if fields.hasFault { recordFault(in: text, of: .rmc) }
     }
 
     @inline(never)
-    private mutating func readGGA(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
+    private mutating func readGGA(_ text: SentenceText, address: UInt64, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
         if let sentence = PositionSentence(gga: &fields, &cache) {
-            assembler.take(sentence, .gga, TalkerGroup(address: address), emit)
+            assembler.add(sentence, of: .gga, from: TalkerGroup(address: address), emit)
         }
         if fields.hasFault { recordFault(in: text, of: .gga) }
     }
 
     @inline(never)
-    private mutating func readGLL(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
+    private mutating func readGLL(_ text: SentenceText, address: UInt64, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
         if let sentence = PositionSentence(gll: &fields, &cache) {
-            assembler.take(sentence, .gll, TalkerGroup(address: address), emit)
+            assembler.add(sentence, of: .gll, from: TalkerGroup(address: address), emit)
         }
         if fields.hasFault { recordFault(in: text, of: .gll) }
     }
@@ -408,34 +411,34 @@ extension NMEADecoder {
     @inline(never)
     private mutating func readVTG(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        assembler.take(MotionSentence(vtg: &fields), emit)
+        assembler.add(MotionSentence(vtg: &fields), emit)
         if fields.hasFault { recordFault(in: text, of: .vtg) }
     }
 
     @inline(never)
     private mutating func readGSA(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        assembler.take(SatellitesSentence(gsa: &fields), emit)
+        assembler.add(SatellitesSentence(gsa: &fields), emit)
         if fields.hasFault { recordFault(in: text, of: .gsa) }
     }
 
     @inline(never)
-    private mutating func readRare(
-        _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
+    private mutating func readRareSentence(
+        of type: SentenceType, _ text: SentenceText, address: UInt64, _ emit: (Fix) -> Void
     ) {
         var fields = FieldCursor(text)
-        let type = type == .pubx00 ? SentenceType(ubloxMessage: fields.decimal()?.whole) : type
+        let type = type == .pubx00 ? SentenceType(ubloxMessage: fields.readDecimal()?.whole) : type
         switch type {
         case .gns, .pubx00:
             if let sentence = PositionSentence(type, &fields, &cache) {
-                assembler.take(sentence, type, TalkerGroup(address: address), emit)
+                assembler.add(sentence, of: type, from: TalkerGroup(address: address), emit)
             }
         case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe:
-            if let sentence = AccuracySentence(type, &fields) { assembler.take(sentence, type, emit) }
+            if let sentence = AccuracySentence(type, &fields) { assembler.add(sentence, of: type, emit) }
         case .zda, .pubx04:
-            if let sentence = DateSentence(type, &fields) { assembler.take(sentence, emit) }
+            if let sentence = DateSentence(type, &fields) { assembler.add(sentence, emit) }
         case .hdt, .ths:
-            if let sentence = HeadingSentence(type, &fields) { assembler.take(sentence) }
+            if let sentence = HeadingSentence(type, &fields) { assembler.add(sentence) }
         case .dtm:
             if let warning = ReceiverNotice.warning(dtm: &fields) { warn(warning) }
         case .txt:

@@ -1,7 +1,7 @@
 /// Operations on eight bytes at once (SIMD within a register). Byte 0 is the least significant.
 enum SWAR {
     /// The most significant bit of every byte. In a result, this bit is set in each byte that is marked.
-    static let high: UInt64 = 0x8080_8080_8080_8080
+    static let highBits: UInt64 = 0x8080_8080_8080_8080
 
     @inline(__always)
     static func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
@@ -16,15 +16,15 @@ enum SWAR {
     @inline(__always)
     static func marks(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ repeated(byte)
-        return (difference &- repeated(1)) & ~difference & high
+        return (difference &- repeated(1)) & ~difference & highBits
     }
 
     /// Marks the bytes that equal `byte`, and no others.
     @inline(__always)
     static func exactMarks(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ repeated(byte)
-        let nonZero = ((difference & ~high) &+ ~high) | difference
-        return ~nonZero & high
+        let nonZero = ((difference & ~highBits) &+ ~highBits) | difference
+        return ~nonZero & highBits
     }
 
     @inline(__always)
@@ -49,18 +49,18 @@ extension SWAR {
     @inline(__always)
     static func marksOfSentenceEnd(in word: UInt64) -> UInt64 {
         let control = (word &- repeated(0x20)) & ~word
-        let beyondText = ((word & ~high) &+ repeated(1)) | word
-        return ((control | beyondText) & high) | marks(of: UInt8(ascii: "*"), in: word)
+        let beyondText = ((word & ~highBits) &+ repeated(1)) | word
+        return ((control | beyondText) & highBits) | marks(of: UInt8(ascii: "*"), in: word)
             | marks(of: UInt8(ascii: "$"), in: word)
     }
 
     /// Marks bytes below the comma or above `~`, which are rare before a sentence's end. The lowest mark is correct,
     /// but bytes above it may be marked by mistake.
     @inline(__always)
-    static func marksOfUnusual(in word: UInt64) -> UInt64 {
+    static func marksOfUnusualBytes(in word: UInt64) -> UInt64 {
         // The addition carries only out of bytes that are marked themselves.
         let fromComma = word &+ repeated(0x80 - UInt8(ascii: ","))
         let beyondText = (word &+ repeated(1)) | word
-        return (~fromComma | beyondText) & high
+        return (~fromComma | beyondText) & highBits
     }
 }

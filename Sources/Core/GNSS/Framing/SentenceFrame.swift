@@ -7,7 +7,7 @@
         case sentence
         case rejected(SentenceRejection)
         /// A start byte without an address, for example in text or noise.
-        case startAlone
+        case loneStartByte
         /// More bytes are needed to decide whether there is a sentence.
         case incomplete
     }
@@ -20,7 +20,7 @@
     /// The index of the `*`, or of the line break if the sentence has no checksum.
     let end: Int
     /// The index at which scanning continues.
-    let next: Int
+    let resumeIndex: Int
 }
 
 extension SentenceFrame {
@@ -29,7 +29,7 @@ extension SentenceFrame {
     @inline(__always)
     init(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, acceptsMissingChecksum: Bool) {
         guard let base = bytes.baseAddress else {
-            self.init(outcome: .incomplete, end: start, next: start)
+            self.init(outcome: .incomplete, end: start, resumeIndex: start)
             return
         }
         let limit = min(bytes.count, start + Self.maximumLength - 2)
@@ -39,13 +39,13 @@ extension SentenceFrame {
         while index &+ 16 <= limit {
             let word = unsafe SWAR.word(at: base + index)
             let next = unsafe SWAR.word(at: base + index + 8)
-            guard SWAR.marksOfUnusual(in: word) | SWAR.marksOfUnusual(in: next) == 0 else { break }
+            guard SWAR.marksOfUnusualBytes(in: word) | SWAR.marksOfUnusualBytes(in: next) == 0 else { break }
             sum ^= word ^ next
             index &+= 16
         }
         while index &+ 8 <= limit {
             let word = unsafe SWAR.word(at: base + index)
-            stop = SWAR.marksOfUnusual(in: word)
+            stop = SWAR.marksOfUnusualBytes(in: word)
             // The marked byte is nearly always the `*`. Otherwise it may be part of the text, such as a space, so the
             // search is repeated for bytes that can end a sentence.
             if stop != 0, unsafe bytes[index &+ stop.trailingZeroBitCount / 8] != UInt8(ascii: "*") {
@@ -68,35 +68,39 @@ extension SentenceFrame {
             if index == limit {
                 self =
                     limit < bytes.count
-                    ? Self(outcome: .rejected(.tooLong), end: index, next: index)
-                    : Self(outcome: .incomplete, end: index, next: start)
+                    ? Self(outcome: .rejected(.tooLong), end: index, resumeIndex: index)
+                    : Self(outcome: .incomplete, end: index, resumeIndex: start)
                 return
             }
         }
-        unsafe self.init(in: bytes, start: start, end: index, sum: SWAR.foldedXOR(sum), acceptsMissingChecksum)
+        unsafe self.init(
+            in: bytes, start: start, end: index, sum: SWAR.foldedXOR(sum),
+            acceptsMissingChecksum: acceptsMissingChecksum)
     }
 
     /// Checks a sentence whose fields end at `end` and whose bytes have the checksum `sum`.
     @inline(__always)
     private init(
-        in bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
+        in bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, acceptsMissingChecksum: Bool
     ) {
         if end &+ 2 < bytes.count, unsafe bytes[end] == UInt8(ascii: "*"),
             unsafe Self.isChecksum(sum, in: bytes, at: end &+ 1)
         {
-            self.init(outcome: .sentence, end: end, next: end &+ 3)
+            self.init(outcome: .sentence, end: end, resumeIndex: end &+ 3)
         } else {
-            unsafe self.init(unusualIn: bytes, start: start, end: end, sum: sum, acceptsMissingChecksum)
+            unsafe self.init(
+                unusualIn: bytes, start: start, end: end, sum: sum,
+                acceptsMissingChecksum: acceptsMissingChecksum)
         }
     }
 
     /// Checks a sentence that isn't followed by a correct checksum in capital hexadecimal digits.
     @inline(never)
     private init(
-        unusualIn bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
+        unusualIn bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, acceptsMissingChecksum: Bool
     ) {
-        guard unsafe Self.isAddress(bytes, from: start + 1, to: end) else {
-            self.init(outcome: .startAlone, end: end, next: end)
+        guard unsafe Self.isAddress(in: bytes, from: start + 1, to: end) else {
+            self.init(outcome: .loneStartByte, end: end, resumeIndex: end)
             return
         }
         switch unsafe bytes[end] {
@@ -106,29 +110,29 @@ extension SentenceFrame {
                 let cannotBecomeValid = unsafe end + 1 < bytes.count && Self.hexDigit(bytes[end + 1]) > 15
                 self =
                     cannotBecomeValid
-                    ? Self(outcome: .rejected(.malformedChecksum), end: end, next: end + 1)
-                    : Self(outcome: .incomplete, end: end, next: start)
+                    ? Self(outcome: .rejected(.malformedChecksum), end: end, resumeIndex: end + 1)
+                    : Self(outcome: .incomplete, end: end, resumeIndex: start)
                 return
             }
             let high = unsafe Self.hexDigit(bytes[end + 1])
             let low = unsafe Self.hexDigit(bytes[end + 2])
             if high | low > 15 {
-                self.init(outcome: .rejected(.malformedChecksum), end: end, next: end + 1)
+                self.init(outcome: .rejected(.malformedChecksum), end: end, resumeIndex: end + 1)
             } else if high << 4 | low != sum {
-                self.init(outcome: .rejected(.checksumMismatch), end: end, next: end + 3)
+                self.init(outcome: .rejected(.checksumMismatch), end: end, resumeIndex: end + 3)
             } else {
-                self.init(outcome: .sentence, end: end, next: end + 3)
+                self.init(outcome: .sentence, end: end, resumeIndex: end + 3)
             }
         case UInt8(ascii: "\r"), UInt8(ascii: "\n"):
             self.init(
-                outcome: acceptsMissingChecksum ? .sentence : .rejected(.missingChecksum), end: end, next: end)
+                outcome: acceptsMissingChecksum ? .sentence : .rejected(.missingChecksum), end: end, resumeIndex: end)
         default:
-            self.init(outcome: .rejected(.interrupted), end: end, next: end)
+            self.init(outcome: .rejected(.interrupted), end: end, resumeIndex: end)
         }
     }
 
     /// Whether the bytes after a start byte look like an address. In text such as `READY!` or `5$ more`, they don't.
-    private static func isAddress(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Bool {
+    private static func isAddress(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Bool {
         guard end - start >= 2 else { return false }
         return unsafe isCapital(bytes[start]) && isCapital(bytes[start + 1])
     }

@@ -3,14 +3,14 @@ struct StreamOpening: Sendable {
     private var bytes: UInt32 = 0
     private static let length = 3
 
-    /// Adds the bytes of `chunk` that belong to the opening. `count` is the number of bytes that precede `chunk` in the
-    /// stream. Returns whether the opening is now complete.
-    mutating func add(_ chunk: UnsafeBufferPointer<UInt8>, after count: Int) -> Bool {
-        guard count < Self.length else { return false }
-        for index in count..<min(Self.length, count + chunk.count) {
-            unsafe bytes |= UInt32(chunk[index - count]) << UInt32(index * 8)
+    /// Adds the bytes of `chunk` that belong to the opening. `offset` is the number of bytes that precede `chunk` in
+    /// the stream. Returns whether the opening is now complete.
+    mutating func add(_ chunk: UnsafeBufferPointer<UInt8>, atOffset offset: Int) -> Bool {
+        guard offset < Self.length else { return false }
+        for index in offset..<min(Self.length, offset + chunk.count) {
+            unsafe bytes |= UInt32(chunk[index - offset]) << UInt32(index * 8)
         }
-        return count + chunk.count >= Self.length
+        return offset + chunk.count >= Self.length
     }
 
     /// Whether the stream begins with a UTF-16 byte order mark, or with a `$` encoded in two bytes.

@@ -18,7 +18,7 @@ import TimeAndChance
     /// seconds, up to the year 5138.
     private static let minimumMilliseconds: Int64 = 100_000_000_000
     /// The start of GPS time. Only clocks that were never set show earlier times.
-    private static let earliest = UTCTime(year: 1980, month: 1, day: 6)
+    private static let startOfGPSTime = UTCTime(year: 1980, month: 1, day: 6)
 
     /// Checks whether a tag block begins at `start`. A block can't contain the start byte of a sentence.
     static func outcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
@@ -47,6 +47,6 @@ import TimeAndChance
             (0..<1000 * minimumMilliseconds).contains(number)
         else { return nil }
         let time = UTCTime(millisecondsSince1970: number < minimumMilliseconds ? number * 1000 : number)
-        return time < earliest ? nil : time
+        return time < startOfGPSTime ? nil : time
     }
 }

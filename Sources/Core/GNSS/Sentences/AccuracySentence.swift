@@ -7,28 +7,28 @@ struct AccuracySentence {
 
     /// Reads a sentence that contains a position error in metres; `nil` if its time can't be read.
     init?(_ type: SentenceType, _ fields: inout FieldCursor) {
-        if type == .gst || type == .gbs || type == .psrfepe { timeOfDay = fields.timeOfDay() }
+        if type == .gst || type == .gbs || type == .psrfepe { timeOfDay = fields.readTimeOfDay() }
         switch type {
         case .gst:  // time, RMS, three fields of the error ellipse, then standard deviations
             fields.skip(4)
-            horizontalAccuracyMeters = Self.radius(&fields)
-        case .gbs: horizontalAccuracyMeters = Self.radius(&fields)
+            horizontalAccuracyMeters = Self.readRadius(&fields)
+        case .gbs: horizontalAccuracyMeters = Self.readRadius(&fields)
         case .pqtmepe:  // Quectel's: version, north, east, down, 2D, 3D
             fields.skip(4)
-            horizontalAccuracyMeters = fields.errorInMeters()
+            horizontalAccuracyMeters = fields.readErrorInMeters()
         case .psrfepe:  // SiRF's: time, status, HDOP, horizontal error
-            let status = fields.letter()
+            let status = fields.readLetter()
             fields.skip()
-            let error = fields.errorInMeters()
+            let error = fields.readErrorInMeters()
             horizontalAccuracyMeters = status == UInt8(ascii: "A") ? error : nil
-        default: horizontalAccuracyMeters = fields.errorInMeters()  // Garmin's PGRME
+        default: horizontalAccuracyMeters = fields.readErrorInMeters()  // Garmin's PGRME
         }
         guard fields.fault == .none else { return nil }
     }
 
-    private static func radius(_ fields: inout FieldCursor) -> Double? {
-        let north = fields.errorInMeters()
-        let east = fields.errorInMeters()
+    private static func readRadius(_ fields: inout FieldCursor) -> Double? {
+        let north = fields.readErrorInMeters()
+        let east = fields.readErrorInMeters()
         guard let north, let east else { return nil }
         return (north * north + east * east).squareRoot()
     }
@@ -42,7 +42,7 @@ struct SatellitesSentence {
     @inline(__always)
     init(gsa fields: inout FieldCursor) {
         fields.skip()
-        switch fields.letter() {
+        switch fields.readLetter() {
         case UInt8(ascii: "2"): mode = .twoDimensional
         case UInt8(ascii: "3"): mode = .threeDimensional
         case 0, UInt8(ascii: "1"): break
@@ -53,11 +53,11 @@ struct SatellitesSentence {
         fields.skipMany(12)
         var longForm = fields
         fields.skip()
-        hdop = fields.dilution()
+        hdop = fields.readDilution()
         fields.skip(2)
         if !fields.isAtEnd {
             longForm.skip(13)
-            hdop = longForm.dilution()
+            hdop = longForm.readDilution()
             fields = longForm
         }
     }

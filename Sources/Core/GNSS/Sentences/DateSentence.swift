@@ -19,10 +19,10 @@ extension DateSentence {
 
     /// Reads ZDA: time, day, month and year. The time is UTC, whatever the zone fields contain.
     private init?(zda fields: inout FieldCursor) {
-        guard let timeOfDay = fields.timeOfDay(),
-            let day = fields.number(in: 1...31), let month = fields.number(in: 1...12),
-            let year = fields.number(in: 1980...2999),
-            let date = FieldCursor.days(year: Int(year), month: Int(month), day: Int(day))
+        guard let timeOfDay = fields.readTimeOfDay(),
+            let day = fields.readNumber(in: 1...31), let month = fields.readNumber(in: 1...12),
+            let year = fields.readNumber(in: 1980...2999),
+            let date = FieldCursor.daysSince1970(year: Int(year), month: Int(month), day: Int(day))
         else {
             fields.requireEveryField()
             return nil
@@ -32,7 +32,7 @@ extension DateSentence {
 
     /// Reads PUBX,04: a time, and a date in the form `ddmmyy`.
     private init?(pubx04 fields: inout FieldCursor) {
-        guard let timeOfDay = fields.timeOfDay(), let date = fields.date() else { return nil }
+        guard let timeOfDay = fields.readTimeOfDay(), let date = fields.readDate() else { return nil }
         self.init(timeOfDay: timeOfDay, date: date)
     }
 }
@@ -67,7 +67,7 @@ struct TimeOfDay: Sendable, Hashable {
 
     /// Whether the difference between two clocks may be due to time zones, because it is close to a multiple of a
     /// quarter of an hour.
-    static func isZoneOffset(_ milliseconds: Int32) -> Bool {
+    static func isZoneOffset(milliseconds: Int32) -> Bool {
         let remainder = abs(milliseconds) % quarterOfAnHour
         return abs(milliseconds) >= quarterOfAnHour - zoneTolerance
             && (remainder <= zoneTolerance || remainder >= quarterOfAnHour - zoneTolerance)

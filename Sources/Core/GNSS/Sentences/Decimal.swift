@@ -29,7 +29,7 @@ extension Decimal {
     /// do. Returns `nil` for any other text, even if it is a number.
     @inline(__always)
     init?(plain word: PackedDigits, length: Int) {
-        let point = word.firstPoint
+        let point = word.firstPointBit
         let digits = point == 0 ? word : word.removingCharacter(at: point)
         guard digits.hasOnlyDigits, length > 1 || point == 0 else { return nil }
         self.init(digits: Int64(digits.number), decimals: point == 0 ? 0 : 7 &- point.trailingZeroBitCount / 8)
@@ -85,7 +85,7 @@ struct Sexagesimal {
     /// contains the first eight characters and `tail` the last eight. Returns `nil` for any other text.
     @inline(__always)
     init?(plain head: PackedDigits, _ tail: PackedDigits, length: Int) {
-        let point = head.firstPoint
+        let point = head.firstPointBit
         let wholeDigits = point.trailingZeroBitCount / 8
         let decimals = length - wholeDigits - 1
         guard point != 0, wholeDigits > 0, decimals > 0, decimals <= 8 else { return nil }

@@ -8,46 +8,46 @@ struct FieldCache: Sendable {
     /// The digits of the date's text `ddmmyy`, read as one number.
     fileprivate var dateDigits: Int64 = -1
     fileprivate var date: Int32?
-    fileprivate var placeText = CachedText()
+    fileprivate var coordinatesText = CachedText()
     fileprivate var latitude = 0.0
     fileprivate var longitude = 0.0
 }
 
 extension FieldCursor {
-    /// Reads a time `hhmmss` like `timeOfDay()`, but doesn't parse a repeated text again.
+    /// Reads a time `hhmmss` like `readTimeOfDay()`, but doesn't parse a repeated text again.
     @inline(__always)
-    mutating func timeOfDay(_ cache: inout FieldCache) -> TimeOfDay? {
-        if skip(cache.timeText) { return cache.timeOfDay }
-        let reading = uncachedTime(&cache)
+    mutating func readTimeOfDay(_ cache: inout FieldCache) -> TimeOfDay? {
+        if skipIfRepeated(cache.timeText) { return cache.timeOfDay }
+        let reading = parseTime(into: &cache)
         self = reading.next
         return reading.timeOfDay
     }
 
-    /// Reads a date `ddmmyy` like `date()`, but doesn't parse a repeated text again.
+    /// Reads a date `ddmmyy` like `readDate()`, but doesn't parse a repeated text again.
     @inline(__always)
-    mutating func date(_ cache: inout FieldCache) -> Int32? {
-        guard let digits = dateDigits() else { return nil }
+    mutating func readDate(_ cache: inout FieldCache) -> Int32? {
+        guard let digits = readDateDigits() else { return nil }
         if digits != cache.dateDigits {
             cache.dateDigits = digits
-            cache.date = Self.date(ofDigits: digits)
+            cache.date = Self.daysSince1970(ofDateDigits: digits)
         }
         return cache.date
     }
 
     /// Reads a latitude and a longitude, each with its hemisphere letter.
     @inline(__always)
-    mutating func place(_ cache: inout FieldCache) -> (latitude: Double?, longitude: Double?) {
-        if skip(cache.placeText) { return (cache.latitude, cache.longitude) }
-        let reading = uncachedPlace(&cache)
+    mutating func readCoordinates(_ cache: inout FieldCache) -> (latitude: Double?, longitude: Double?) {
+        if skipIfRepeated(cache.coordinatesText) { return (cache.latitude, cache.longitude) }
+        let reading = parseCoordinates(into: &cache)
         self = reading.next
         return (reading.latitude, reading.longitude)
     }
 
     @inline(never)
-    private func uncachedTime(_ cache: inout FieldCache) -> (timeOfDay: TimeOfDay?, next: FieldCursor) {
+    private func parseTime(into cache: inout FieldCache) -> (timeOfDay: TimeOfDay?, next: FieldCursor) {
         var fields = self
-        let timeOfDay = fields.timeOfDay()
-        if let timeOfDay, let text = text(until: fields) {
+        let timeOfDay = fields.readTimeOfDay()
+        if let timeOfDay, let text = cachedText(until: fields) {
             cache.timeText = text
             cache.timeOfDay = timeOfDay
         }
@@ -55,14 +55,14 @@ extension FieldCursor {
     }
 
     @inline(never)
-    private func uncachedPlace(
-        _ cache: inout FieldCache
+    private func parseCoordinates(
+        into cache: inout FieldCache
     ) -> (latitude: Double?, longitude: Double?, next: FieldCursor) {
         var fields = self
-        let latitude = fields.latitude()
-        let longitude = fields.longitude()
-        if let latitude, let longitude, let text = text(until: fields) {
-            cache.placeText = text
+        let latitude = fields.readLatitude()
+        let longitude = fields.readLongitude()
+        if let latitude, let longitude, let text = cachedText(until: fields) {
+            cache.coordinatesText = text
             cache.latitude = latitude
             cache.longitude = longitude
         }
@@ -78,27 +78,27 @@ struct CachedText: Sendable {
     private(set) var length = Int.max
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-    static let lengths = 8...32
+    static let possibleLengths = 8...32
 
     init() {}
 
-    /// Copies `length` bytes. `length` must be in `lengths`.
+    /// Copies `length` bytes. `length` must be in `possibleLengths`.
     @inline(__always)
     init(from start: UnsafePointer<UInt8>, length: Int) {
         self.length = length
-        words = unsafe Self.words(from: start, length)
+        words = unsafe Self.words(from: start, length: length)
     }
 
     /// Whether the bytes that begin at `start` equal this text. `length` bytes must be readable.
     @inline(__always)
-    func isRepeated(from start: UnsafePointer<UInt8>) -> Bool {
-        let others = unsafe Self.words(from: start, length)
+    func matchesBytes(at start: UnsafePointer<UInt8>) -> Bool {
+        let others = unsafe Self.words(from: start, length: length)
         return (words.0 ^ others.0) | (words.1 ^ others.1) | (words.2 ^ others.2) | (words.3 ^ others.3) == 0
     }
 
     @inline(__always)
     private static func words(
-        from start: UnsafePointer<UInt8>, _ length: Int
+        from start: UnsafePointer<UInt8>, length: Int
     ) -> (UInt64, UInt64, UInt64, UInt64) {
         let last = length &- 8
         return unsafe (

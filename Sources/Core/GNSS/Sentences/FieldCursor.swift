@@ -9,7 +9,7 @@ import TimeAndChance
     enum Fault: UInt8 {
         case none, malformed, outOfRange
         /// A latitude without a longitude, or a longitude without a latitude.
-        case halfPosition
+        case incompletePosition
         /// The flag for the position's validity can't be read, so the sentence is treated as if it said nothing about
         /// the position.
         case unreadableFlag
@@ -20,7 +20,7 @@ import TimeAndChance
         /// The field's value; `nil` if the field is empty or faulty.
         var value: Value?
         /// The first byte after the field's comma.
-        let next: UnsafePointer<UInt8>
+        let nextField: UnsafePointer<UInt8>
         var fault = Fault.none
     }
 
@@ -48,7 +48,7 @@ import TimeAndChance
     var isAtEnd: Bool { unsafe position == end }
 
     /// The number of fields that haven't been read. It is at least 1, because an empty rest counts as one empty field.
-    var fieldsLeft: Int {
+    var remainingFieldCount: Int {
         var place = unsafe position
         var count = 1
         while unsafe place != end {
@@ -110,12 +110,12 @@ import TimeAndChance
 
     /// Skips `count` fields, eight bytes at a time, which is faster than `skip` for many fields.
     @inline(__always)
-    mutating func skipMany(_ count: Int) { unsafe position = text.place(after: count, from: position) }
+    mutating func skipMany(_ count: Int) { unsafe position = text.startOfField(afterSkipping: count, from: position) }
 
     /// Skips `text` if the sentence continues with it. Returns whether `text` was skipped.
     @inline(__always)
-    mutating func skip(_ text: CachedText) -> Bool {
-        guard unsafe text.length <= end - position, unsafe text.isRepeated(from: position) else { return false }
+    mutating func skipIfRepeated(_ text: CachedText) -> Bool {
+        guard unsafe text.length <= end - position, unsafe text.matchesBytes(at: position) else { return false }
         unsafe position += text.length
         return true
     }
@@ -123,22 +123,24 @@ import TimeAndChance
     /// Returns the text between this cursor and `other`; `nil` if it doesn't end with a comma or can't be cached
     /// because of its length.
     @inline(__always)
-    func text(until other: FieldCursor) -> CachedText? {
+    func cachedText(until other: FieldCursor) -> CachedText? {
         let length = unsafe other.position - position
-        guard CachedText.lengths.contains(length), unsafe other.position[-1] == UInt8(ascii: ",") else { return nil }
+        guard CachedText.possibleLengths.contains(length), unsafe other.position[-1] == UInt8(ascii: ",") else {
+            return nil
+        }
         return unsafe CachedText(from: position, length: length)
     }
 
     /// Reads a field and returns its first byte; 0 if the field is empty.
     @inline(__always)
-    mutating func letter() -> UInt8 { letter(isFlag: false) }
+    mutating func readLetter() -> UInt8 { readLetter(isFlag: false) }
 
     /// Reads a one-byte flag; 0 if the field is empty. Records a fault if the field is longer.
     @inline(__always)
-    mutating func flag() -> UInt8 { letter(isFlag: true) }
+    mutating func readFlag() -> UInt8 { readLetter(isFlag: true) }
 
     @inline(__always)
-    private mutating func letter(isFlag: Bool) -> UInt8 {
+    private mutating func readLetter(isFlag: Bool) -> UInt8 {
         guard unsafe position != end else { return 0 }
         let byte = unsafe position.pointee
         if byte == UInt8(ascii: ",") {
@@ -158,7 +160,7 @@ import TimeAndChance
 
     /// Reads up to eight bytes of a field, with the first byte in the lowest bits. The rest of a longer field is
     /// skipped.
-    mutating func word() -> UInt64 {
+    mutating func readWord() -> UInt64 {
         var word = UInt64(0)
         var shift = UInt64(0)
         while unsafe position != end, unsafe position.pointee != UInt8(ascii: ",") {
@@ -175,35 +177,35 @@ import TimeAndChance
         text.withUTF8Buffer { text in
             var place = unsafe position
             while unsafe end - place >= text.count {
-                if text.indices.allSatisfy({ unsafe Self.capital(place[$0]) == text[$0] }) { return true }
+                if text.indices.allSatisfy({ unsafe Self.uppercased(place[$0]) == text[$0] }) { return true }
                 unsafe place += 1
             }
             return false
         }
     }
 
-    private static func capital(_ byte: UInt8) -> UInt8 {
+    private static func uppercased(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte
     }
 
     /// Reads a required number. Returns `nil` if the field is empty or malformed, and records a fault if it is
     /// malformed.
     @inline(__always)
-    mutating func decimal() -> Decimal? { unsafe take(text.decimal(at: position)) }
+    mutating func readDecimal() -> Decimal? { unsafe consume(text.decimal(at: position)) }
 
     /// Reads an optional number in `range`; `nil` if the field is empty or faulty.
     @inline(__always)
-    mutating func number(in range: ClosedRange<Double>) -> Double? {
+    mutating func readNumber(in range: ClosedRange<Double>) -> Double? {
         let reading = unsafe text.number(at: position, in: range)
-        unsafe position = reading.next
+        unsafe position = reading.nextField
         if reading.fault != .none { recordOmission(reading.fault) }
         return reading.value
     }
 
     /// Moves past the field of `reading` and records the field's fault.
     @inline(__always)
-    private mutating func take<Value>(_ reading: Reading<Value>) -> Value? {
-        unsafe position = reading.next
+    private mutating func consume<Value>(_ reading: Reading<Value>) -> Value? {
+        unsafe position = reading.nextField
         if reading.fault != .none { recordFault(reading.fault) }
         return reading.value
     }
@@ -213,8 +215,8 @@ import TimeAndChance
 extension FieldCursor {
     /// Reads a time `hhmmss`, with or without a fraction. The standard allows a decimal point without digits after it.
     @inline(__always)
-    mutating func timeOfDay() -> TimeOfDay? {
-        guard let number = unsafe take(text.sexagesimal(at: position)) else { return nil }
+    mutating func readTimeOfDay() -> TimeOfDay? {
+        guard let number = unsafe consume(text.sexagesimal(at: position)) else { return nil }
         let hour = number.whole / 10_000
         let minute = number.whole / 100 % 100
         let second = number.whole % 100
@@ -233,9 +235,9 @@ extension FieldCursor {
     /// Reads a coordinate and its hemisphere letter, such as `5231.50000,N`. Degrees and minutes are written as one
     /// number.
     @inline(__always)
-    mutating func coordinate(positive: UInt8, negative: UInt8, maximumDegrees: Int64) -> Double? {
-        let number = unsafe take(text.sexagesimal(at: position))
-        let hemisphere = letter()
+    mutating func readCoordinate(positive: UInt8, negative: UInt8, maximumDegrees: Int64) -> Double? {
+        let number = unsafe consume(text.sexagesimal(at: position))
+        let hemisphere = readLetter()
         guard let number else {
             if hemisphere != 0, hemisphere != positive, hemisphere != negative { recordFault(.malformed) }
             return nil
@@ -257,46 +259,46 @@ extension FieldCursor {
     }
 
     @inline(__always)
-    mutating func latitude() -> Double? {
-        coordinate(positive: UInt8(ascii: "N"), negative: UInt8(ascii: "S"), maximumDegrees: 90)
+    mutating func readLatitude() -> Double? {
+        readCoordinate(positive: UInt8(ascii: "N"), negative: UInt8(ascii: "S"), maximumDegrees: 90)
     }
 
     @inline(__always)
-    mutating func longitude() -> Double? {
-        coordinate(positive: UInt8(ascii: "E"), negative: UInt8(ascii: "W"), maximumDegrees: 180)
+    mutating func readLongitude() -> Double? {
+        readCoordinate(positive: UInt8(ascii: "E"), negative: UInt8(ascii: "W"), maximumDegrees: 180)
     }
 
     /// Reads a speed in knots and returns it in metres per second. The maximum is 1,000 knots, which is the limit for
     /// receivers that may be exported.
     @inline(__always)
-    mutating func speedInKnots() -> Double? {
-        number(in: 0...1000).map { $0 * 1852 / 3600 }
+    mutating func readSpeedInKnots() -> Double? {
+        readNumber(in: 0...1000).map { $0 * 1852 / 3600 }
     }
 
     /// Reads a speed in km/h and returns it in metres per second.
     @inline(__always)
-    mutating func speedInKilometersPerHour() -> Double? {
-        number(in: 0...1852).map { $0 / 3.6 }
+    mutating func readSpeedInKilometersPerHour() -> Double? {
+        readNumber(in: 0...1852).map { $0 / 3.6 }
     }
 
     /// Reads a course in degrees from north; 360 becomes 0.
     @inline(__always)
-    mutating func course() -> Double? {
-        number(in: 0...360).map { $0 == 360 ? 0 : $0 }
+    mutating func readCourse() -> Double? {
+        readNumber(in: 0...360).map { $0 == 360 ? 0 : $0 }
     }
 
     /// Reads a dilution of precision; `nil` if it is 0 or at least 99, because receivers send such values for an
     /// unknown dilution.
     @inline(__always)
-    mutating func dilution() -> Double? {
-        guard let value = number(in: 0...9999) else { return nil }
+    mutating func readDilution() -> Double? {
+        guard let value = readNumber(in: 0...9999) else { return nil }
         return value > 0 && value < 99 ? value : nil
     }
 
     /// Reads an error estimate in metres; `nil` if it is 0, because receivers send 0 for an unknown error.
     @inline(__always)
-    mutating func errorInMeters() -> Double? {
-        guard let value = number(in: 0...999_999_999) else { return nil }
+    mutating func readErrorInMeters() -> Double? {
+        guard let value = readNumber(in: 0...999_999_999) else { return nil }
         return value > 0 ? value : nil
     }
 
@@ -305,24 +307,24 @@ extension FieldCursor {
     ///
     /// A date that can't be right isn't a fault, because some receivers send a correct position with such a date, for
     /// example in month 0.
-    mutating func date() -> Int32? { dateDigits().flatMap { Self.date(ofDigits: $0) } }
+    mutating func readDate() -> Int32? { readDateDigits().flatMap { Self.daysSince1970(ofDateDigits: $0) } }
 
     /// Reads a field that consists only of digits as one number; `nil` for any other field.
     @inline(__always)
-    mutating func dateDigits() -> Int64? { unsafe take(text.digits(at: position)) }
+    mutating func readDateDigits() -> Int64? { unsafe consume(text.digits(at: position)) }
 
     /// Returns the date `ddmmyy` whose digits form the number `digits`, in days since 1970-01-01; `nil` if the date
     /// doesn't exist.
     @inline(never)
-    static func date(ofDigits digits: Int64) -> Int32? {
+    static func daysSince1970(ofDateDigits digits: Int64) -> Int32? {
         let day = digits / 10_000
         let month = digits / 100 % 100
         let year = digits % 100
-        return Self.days(year: Int(year < 80 ? year + 2000 : year + 1900), month: Int(month), day: Int(day))
+        return Self.daysSince1970(year: Int(year < 80 ? year + 2000 : year + 1900), month: Int(month), day: Int(day))
     }
 
     /// Returns the days since 1970-01-01; `nil` if the date doesn't exist or is before 1980.
-    static func days(year: Int, month: Int, day: Int) -> Int32? {
+    static func daysSince1970(year: Int, month: Int, day: Int) -> Int32? {
         guard (1980...2999).contains(year), UTCTime.hasDay(day, ofMonth: month, in: year) else { return nil }
         return Int32(UTCTime(year: year, month: month, day: day).daysSince1970)
     }

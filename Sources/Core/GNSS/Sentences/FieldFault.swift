@@ -17,26 +17,27 @@ package struct FieldFault: Sendable, Hashable {
     /// keeping the position of every fault would slow down the reading of all sentences.
     init?(in text: SentenceText, of type: SentenceType) {
         var fields = FieldCursor(text)
-        Self.read(type, &fields)
+        Self.read(&fields, of: type)
         guard fields.hasFault else { return nil }
-        self.init(fields, of: type, text)
+        self.init(fields, of: type, in: text)
     }
 
     /// Describes the fault that `fields` has recorded. `fields` must have been read from the start of `text`.
-    init(_ fields: FieldCursor, of type: SentenceType, _ text: SentenceText) {
+    init(_ fields: FieldCursor, of type: SentenceType, in text: SentenceText) {
         self.type = type
         isRejection = fields.fault != .none
         let fault = isRejection ? fields.fault : fields.omission
         isOutOfRange = fault == .outOfRange
         number =
-            fault == .halfPosition
+            fault == .incompletePosition
             ? 0
             : unsafe Self.number(
-                type, isRejection ? fields.faultEnd : fields.omissionEnd, text, isOutOfRange: isOutOfRange)
+                ofFieldBefore: isRejection ? fields.faultEnd : fields.omissionEnd, in: text, of: type,
+                isOutOfRange: isOutOfRange)
     }
 
     @inline(never)
-    private static func read(_ type: SentenceType, _ fields: inout FieldCursor) {
+    private static func read(_ fields: inout FieldCursor, of type: SentenceType) {
         var cache = FieldCache()
         if type == .pubx00 || type == .pubx04 { fields.skip() }
         switch type {
@@ -51,7 +52,7 @@ package struct FieldFault: Sendable, Hashable {
     }
 
     private static func number(
-        _ type: SentenceType, _ end: UnsafePointer<UInt8>, _ text: SentenceText, isOutOfRange: Bool
+        ofFieldBefore end: UnsafePointer<UInt8>, in text: SentenceText, of type: SentenceType, isOutOfRange: Bool
     ) -> UInt8 {
         let read = unsafe UnsafeBufferPointer(start: text.fields, count: end - text.fields)
         let isClosed = unsafe read.last == UInt8(ascii: ",")

@@ -7,20 +7,20 @@ struct MotionSentence {
 
     @inline(__always)
     init(vtg fields: inout FieldCursor) {
-        courseDegrees = fields.course()
-        let mark = fields.letter()
+        courseDegrees = fields.readCourse()
+        let mark = fields.readLetter()
         if mark == 0 || mark == UInt8(ascii: "T") {
             fields.skip(2)
-            speedMetersPerSecond = fields.speedInKnots()
+            speedMetersPerSecond = fields.readSpeedInKnots()
             fields.skip()
-            let kilometersPerHour = fields.speedInKilometersPerHour()
+            let kilometersPerHour = fields.readSpeedInKilometersPerHour()
             speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
             fields.skip()
-            status = SolutionStatus.meaning(ofMode: fields.letter()).0
+            status = SolutionStatus.meaning(ofMode: fields.readLetter()).0
         } else {
             // Before NMEA 2, the sentence has four numbers without letters. The second one is the magnetic course.
-            speedMetersPerSecond = fields.speedInKnots()
-            let kilometersPerHour = fields.speedInKilometersPerHour()
+            speedMetersPerSecond = fields.readSpeedInKnots()
+            let kilometersPerHour = fields.readSpeedInKilometersPerHour()
             speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
         }
         if status == .void || status == .excluded { fields.clearFaults() }
@@ -35,8 +35,8 @@ struct HeadingSentence {
     /// Reads HDT (a heading and `T`) or THS (a heading and a mode letter). Ignores headings that are simulated, entered
     /// by hand or void.
     init?(_ type: SentenceType, _ fields: inout FieldCursor) {
-        headingDegrees = fields.course()
-        switch (type, fields.letter()) {
+        headingDegrees = fields.readCourse()
+        switch (type, fields.readLetter()) {
         case (.hdt, UInt8(ascii: "T")), (.hdt, 0): break
         case (.ths, UInt8(ascii: "A")), (.ths, UInt8(ascii: "E")), (.ths, UInt8(ascii: "D")): break
         case (.ths, UInt8(ascii: "V")), (.ths, UInt8(ascii: "M")), (.ths, UInt8(ascii: "S")),

@@ -22,23 +22,23 @@ struct PackedDigits {
 
     /// The lowest bit of the byte with the first decimal point; 0 if there is no point.
     @inline(__always)
-    var firstPoint: UInt64 {
+    var firstPointBit: UInt64 {
         let marks = SWAR.marks(of: UInt8(ascii: ".") ^ UInt8(ascii: "0"), in: bytes)
         return (marks & (0 &- marks)) >> 7
     }
 
-    /// Returns the characters without the one at `place`, which is a value of `firstPoint`. The characters before it
+    /// Returns the characters without the one at `bit`, which is a value of `firstPointBit`. The characters before it
     /// move up by one byte.
     @inline(__always)
-    func removingCharacter(at place: UInt64) -> Self {
-        let before = place &- 1
+    func removingCharacter(at bit: UInt64) -> Self {
+        let before = bit &- 1
         return Self(bytes: (bytes & before) << 8 | bytes & ~(before << 8 | 0xFF))
     }
 
     @inline(__always)
     var hasOnlyDigits: Bool {
         // The addition carries only out of bytes that aren't digits.
-        ((bytes &+ SWAR.repeated(0x80 - 10)) | bytes) & SWAR.high == 0
+        ((bytes &+ SWAR.repeated(0x80 - 10)) | bytes) & SWAR.highBits == 0
     }
 
     /// The number that the eight digits form.

@@ -20,13 +20,13 @@ struct PositionSentence {
     /// Returns whether the sentence can be used. If the sentence is void, its faults don't matter, because only its
     /// time is used.
     @inline(__always)
-    fileprivate mutating func conclude(_ fields: inout FieldCursor) -> Bool {
+    fileprivate mutating func validate(_ fields: inout FieldCursor) -> Bool {
         guard fields.fault != .unreadableFlag else { return false }
         guard status == .valid || status == .unconfirmed else {
             fields.clearFaults()
             return true
         }
-        if (latitude == nil) != (longitude == nil) { fields.recordFault(.halfPosition) }
+        if (latitude == nil) != (longitude == nil) { fields.recordFault(.incompletePosition) }
         return fields.fault == .none
     }
 }
@@ -48,104 +48,104 @@ extension PositionSentence {
     /// that don't support it send `V`.
     @inline(__always)
     init?(rmc fields: inout FieldCursor, _ cache: inout FieldCache) {
-        timeOfDay = fields.timeOfDay(&cache)
+        timeOfDay = fields.readTimeOfDay(&cache)
         guard fields.fault == .none else { return nil }
-        let letter = fields.statusFlag()
-        (latitude, longitude) = fields.place(&cache)
-        speedMetersPerSecond = fields.speedInKnots()
-        courseDegrees = fields.course()
-        date = fields.date(&cache)
+        let letter = fields.readStatusFlag()
+        (latitude, longitude) = fields.readCoordinates(&cache)
+        speedMetersPerSecond = fields.readSpeedInKnots()
+        courseDegrees = fields.readCourse()
+        date = fields.readDate(&cache)
         fields.skip(2)
-        (status, quality) = SolutionStatus.meaning(ofStatus: letter, mode: fields.letter())
-        guard conclude(&fields) else { return nil }
+        (status, quality) = SolutionStatus.meaning(ofStatus: letter, mode: fields.readLetter())
+        guard validate(&fields) else { return nil }
     }
 
     /// Reads GGA (fix data). If fewer than three satellites were used, another sentence must confirm the position,
     /// unless the position is from dead reckoning.
     @inline(__always)
     init?(gga fields: inout FieldCursor, _ cache: inout FieldCache) {
-        timeOfDay = fields.timeOfDay(&cache)
+        timeOfDay = fields.readTimeOfDay(&cache)
         guard fields.fault == .none else { return nil }
-        (latitude, longitude) = fields.place(&cache)
-        if let solution = SolutionStatus.meaning(ofQuality: fields.flag()) {
+        (latitude, longitude) = fields.readCoordinates(&cache)
+        if let solution = SolutionStatus.meaning(ofQuality: fields.readFlag()) {
             status = solution.0
             quality = solution.1
         } else {
             fields.recordUnreadableFlag()
         }
-        readSolution(&fields, unitFollows: true)
+        readSolution(&fields, hasAltitudeUnit: true)
         if let satellitesUsed, satellitesUsed < 3, status == .valid, quality != .estimated { status = .unconfirmed }
-        guard conclude(&fields) else { return nil }
+        guard validate(&fields) else { return nil }
     }
 
     /// Reads GNS (fix data of several constellations). It contains one mode letter per constellation; the best one is
     /// used.
     @inline(__always)
     private init?(gns fields: inout FieldCursor, _ cache: inout FieldCache) {
-        timeOfDay = fields.timeOfDay(&cache)
+        timeOfDay = fields.readTimeOfDay(&cache)
         guard fields.fault == .none else { return nil }
-        (latitude, longitude) = fields.place(&cache)
-        if let solution = Self.best(ofModes: fields.word()) {
+        (latitude, longitude) = fields.readCoordinates(&cache)
+        if let solution = Self.meaningOfBestMode(in: fields.readWord()) {
             status = solution.0
             quality = solution.1
         } else {
             fields.recordUnreadableFlag()
         }
-        readSolution(&fields, unitFollows: false)
-        guard conclude(&fields) else { return nil }
+        readSolution(&fields, hasAltitudeUnit: false)
+        guard validate(&fields) else { return nil }
     }
 
     /// Reads GLL, which contains only a position. The oldest receivers send neither status nor time.
     @inline(__always)
     init?(gll fields: inout FieldCursor, _ cache: inout FieldCache) {
-        (latitude, longitude) = fields.place(&cache)
+        (latitude, longitude) = fields.readCoordinates(&cache)
         let faultOfPosition = fields.fault
         fields.fault = .none
-        timeOfDay = fields.timeOfDay(&cache)
+        timeOfDay = fields.readTimeOfDay(&cache)
         guard fields.fault == .none else { return nil }
         fields.fault = faultOfPosition
-        let letter = fields.statusFlag()
-        if letter != 0 { (status, quality) = SolutionStatus.meaning(ofStatus: letter, mode: fields.letter()) }
-        guard conclude(&fields) else { return nil }
+        let letter = fields.readStatusFlag()
+        if letter != 0 { (status, quality) = SolutionStatus.meaning(ofStatus: letter, mode: fields.readLetter()) }
+        guard validate(&fields) else { return nil }
     }
 
     /// Reads PUBX,00, a position sentence that only u-blox receivers send. Its speed is in km/h.
     private init?(pubx00 fields: inout FieldCursor) {
-        timeOfDay = fields.timeOfDay()
+        timeOfDay = fields.readTimeOfDay()
         guard fields.fault == .none else { return nil }
-        latitude = fields.latitude()
-        longitude = fields.longitude()
-        _ = fields.number(in: -10_000...100_000)  // altitude above the ellipsoid
-        if let solution = Self.meaning(ofUbloxStatus: fields.word()) {
+        latitude = fields.readLatitude()
+        longitude = fields.readLongitude()
+        _ = fields.readNumber(in: -10_000...100_000)  // altitude above the ellipsoid
+        if let solution = Self.meaning(ofUbloxStatus: fields.readWord()) {
             status = solution.0
             quality = solution.1
             mode = solution.2
         } else {
             fields.recordUnreadableFlag()
         }
-        horizontalAccuracyMeters = fields.errorInMeters()
+        horizontalAccuracyMeters = fields.readErrorInMeters()
         fields.skip()
-        speedMetersPerSecond = fields.speedInKilometersPerHour()
-        courseDegrees = fields.course()
+        speedMetersPerSecond = fields.readSpeedInKilometersPerHour()
+        courseDegrees = fields.readCourse()
         fields.skip(2)
-        hdop = fields.dilution()
+        hdop = fields.readDilution()
         fields.skip(2)
-        satellitesUsed = fields.number(in: 0...255).map { Int($0) }
-        guard conclude(&fields) else { return nil }
+        satellitesUsed = fields.readNumber(in: 0...255).map { Int($0) }
+        guard validate(&fields) else { return nil }
     }
 
     /// Reads the fields that GGA and GNS share: satellites, HDOP, altitude and geoid separation.
     @inline(__always)
-    private mutating func readSolution(_ fields: inout FieldCursor, unitFollows: Bool) {
-        satellitesUsed = fields.number(in: 0...255).map { Int($0) }
-        hdop = fields.dilution()
-        altitudeMeters = fields.number(in: -10_000...100_000)
-        if unitFollows { fields.skip() }
-        geoidSeparationMeters = fields.number(in: -500...500)
+    private mutating func readSolution(_ fields: inout FieldCursor, hasAltitudeUnit: Bool) {
+        satellitesUsed = fields.readNumber(in: 0...255).map { Int($0) }
+        hdop = fields.readDilution()
+        altitudeMeters = fields.readNumber(in: -10_000...100_000)
+        if hasAltitudeUnit { fields.skip() }
+        geoidSeparationMeters = fields.readNumber(in: -500...500)
     }
 
     /// Returns the meaning of the best mode letter; `nil` if the standard doesn't define any of the letters.
-    private static func best(ofModes letters: UInt64) -> (SolutionStatus, FixQuality?)? {
+    private static func meaningOfBestMode(in letters: UInt64) -> (SolutionStatus, FixQuality?)? {
         var best: (SolutionStatus, FixQuality?) = (.void, nil)
         var isReadable = letters == 0
         var rest = letters
@@ -153,13 +153,13 @@ extension PositionSentence {
             let (status, quality) = SolutionStatus.meaning(ofMode: UInt8(truncatingIfNeeded: rest))
             if status == .excluded { return (status, quality) }
             isReadable = isReadable || status != .unconfirmed
-            if status == .valid, best.0 == .void || rank(quality) > rank(best.1) { best = (status, quality) }
+            if status == .valid, best.0 == .void || rank(of: quality) > rank(of: best.1) { best = (status, quality) }
             rest >>= 8
         }
         return isReadable ? best : nil
     }
 
-    private static func rank(_ quality: FixQuality?) -> Int {
+    private static func rank(of quality: FixQuality?) -> Int {
         switch quality {
         case .rtkFixed: 5
         case .rtkFloat: 4
@@ -189,8 +189,8 @@ extension FieldCursor {
     /// Reads the status letter of RMC or GLL; 0 if the field is empty. Records a fault for any letter other than `A`
     /// and `V`.
     @inline(__always)
-    fileprivate mutating func statusFlag() -> UInt8 {
-        let letter = flag()
+    fileprivate mutating func readStatusFlag() -> UInt8 {
+        let letter = readFlag()
         if letter != UInt8(ascii: "A"), letter != UInt8(ascii: "V"), letter != 0 { recordUnreadableFlag() }
         return letter
     }

@@ -10,12 +10,12 @@ enum ReceiverNotice {
     /// Returns a warning if the datum in DTM shifts positions, otherwise `nil`. `W84` and an empty field mean WGS 84.
     /// For any other datum, its offsets from WGS 84 in minutes decide. A missing offset is considered large.
     static func warning(dtm fields: inout FieldCursor) -> ReceiverWarning? {
-        let datum = fields.word()
+        let datum = fields.readWord()
         guard datum != 0, datum != SentenceType.code("W84") else { return nil }
         fields.skip()
-        let north = fields.number(in: 0...60)
+        let north = fields.readNumber(in: 0...60)
         fields.skip()
-        let east = fields.number(in: 0...60)
+        let east = fields.readNumber(in: 0...60)
         guard let north, let east else { return .foreignDatum }
         let isSmall = max(north, east) * metersPerMinute < tolerableShiftMeters
         return isSmall ? nil : .foreignDatum

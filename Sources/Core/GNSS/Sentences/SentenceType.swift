@@ -71,7 +71,7 @@ enum SentenceType: UInt8 {
 /// The talker of a sentence, which is the two letters before the sentence type in the address.
 package enum Talker {
     /// Returns the talker of an address, such as `GP` of `GPRMC`; `nil` for a proprietary or malformed address.
-    package static func talker(ofAddress address: String) -> String? {
+    package static func code(ofAddress address: String) -> String? {
         guard address.utf8.count == 5, address.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else { return nil }
         guard address.hasPrefix("P"), !address.hasPrefix("PQ") else { return String(address.prefix(2)) }
         return nil

@@ -35,7 +35,7 @@ struct VoidTalkers {
     private var bySource: UInt32 = 0
     private(set) var all: TalkerGroup = []
 
-    mutating func set(_ talker: TalkerGroup, of source: PositionSource) {
+    mutating func set(_ talker: TalkerGroup, for source: PositionSource) {
         let shift = UInt32(source.index * 8)
         bySource = bySource & ~(0xFF << shift) | UInt32(talker.rawValue) << shift
         let half = bySource | bySource >> 16

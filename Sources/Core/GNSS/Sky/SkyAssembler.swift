@@ -8,7 +8,7 @@ struct SkyAssembler: Sendable {
     private struct Group {
         let kind: Kind
         let satellites: [Satellite]
-        let at: Duration
+        let receivedAt: Duration
     }
 
     /// The talker and signal of a group. A group replaces the previous group with the same talker and signal.
@@ -19,7 +19,7 @@ struct SkyAssembler: Sendable {
 
     private struct IncompleteGroup {
         let kind: Kind
-        let parts: Int
+        let partCount: Int
         var nextPart: Int
         var satellites: [Satellite]
     }
@@ -28,10 +28,10 @@ struct SkyAssembler: Sendable {
     private var incoming: IncompleteGroup?
     /// The satellites that were used for the previous epoch, and those that GSA has listed so far for the current
     /// epoch.
-    private var used: (last: Set<Satellite.ID>, current: Set<Satellite.ID>) = ([], [])
+    private var usedSatellites: (previous: Set<Satellite.ID>, current: Set<Satellite.ID>) = ([], [])
     private var usedEpoch: (serial: Int, at: Duration)?
     /// Whether anything has been reported since `takeSky` last returned a sky.
-    private var hasNews = false
+    private var hasChanged = false
 
     /// The time after which a group that hasn't been repeated is no longer valid. Some receivers send GSV only every
     /// ten seconds.
@@ -45,71 +45,72 @@ struct SkyAssembler: Sendable {
 
     /// Adds a GSV or GSA sentence. `address` must have five bytes. `epoch` is the serial number of the current epoch.
     @inline(__always)
-    mutating func take(_ address: UInt64, _ fields: FieldCursor, epoch: Int, at now: Duration) {
+    mutating func add(_ fields: FieldCursor, address: UInt64, epoch: Int, at now: Duration) {
         let talker = UInt16(truncatingIfNeeded: address)
         switch address >> 16 {
-        case Self.gsv: takeInView(talker, fields, at: now)
-        case Self.gsa: takeUsed(talker, fields, epoch: epoch, at: now)
+        case Self.gsv: addSatellitesInView(fields, talker: talker, at: now)
+        case Self.gsa: addUsedSatellites(fields, talker: talker, epoch: epoch, at: now)
         default: break
         }
     }
 
     /// Returns the sky at `now`; `nil` if nothing has been reported since the last call.
     mutating func takeSky(at now: Duration) -> Sky? {
-        guard hasNews else { return nil }
-        hasNews = false
-        groups.removeAll { now - $0.at > Self.maximumAge }
-        var isUsed = used.last.isEmpty ? used.current : used.last
-        if let usedEpoch, now - usedEpoch.at > Self.maximumAge { isUsed = [] }
+        guard hasChanged else { return nil }
+        hasChanged = false
+        groups.removeAll { now - $0.receivedAt > Self.maximumAge }
+        var usedIDs = usedSatellites.previous.isEmpty ? usedSatellites.current : usedSatellites.previous
+        if let usedEpoch, now - usedEpoch.at > Self.maximumAge { usedIDs = [] }
         let inView = groups.lazy.flatMap(\.satellites)
-        return Sky(Array(inView) + isUsed.map { Satellite($0.system, $0.number, isUsed: true) })
+        return Sky(Array(inView) + usedIDs.map { Satellite($0.system, $0.number, isUsed: true) })
     }
 
-    private mutating func takeInView(_ talker: UInt16, _ fields: FieldCursor, at now: Duration) {
-        guard let sentence = InViewSentence(fields, talker: talker), sentence.parts <= Self.maximumParts else {
+    private mutating func addSatellitesInView(_ fields: FieldCursor, talker: UInt16, at now: Duration) {
+        guard let sentence = InViewSentence(fields, talker: talker), sentence.partCount <= Self.maximumParts else {
             incoming = nil
             return
         }
-        if sentence.part == 1 {
+        if sentence.partNumber == 1 {
             incoming = IncompleteGroup(
-                kind: Kind(talker: talker, signal: sentence.signal), parts: sentence.parts, nextPart: 1, satellites: [])
+                kind: Kind(talker: talker, signal: sentence.signal), partCount: sentence.partCount, nextPart: 1,
+                satellites: [])
         }
         // If a sentence of the group is missing or belongs to another group, the group is dropped.
-        guard var group = incoming, group.kind.talker == talker, group.parts == sentence.parts,
-            group.nextPart == sentence.part
+        guard var group = incoming, group.kind.talker == talker, group.partCount == sentence.partCount,
+            group.nextPart == sentence.partNumber
         else {
             incoming = nil
             return
         }
         group.satellites += sentence.satellites
         group.nextPart += 1
-        guard sentence.part == group.parts else {
+        guard sentence.partNumber == group.partCount else {
             incoming = group
             return
         }
         incoming = nil
         groups.removeAll { $0.kind == group.kind }
         if groups.count == Self.maximumGroups { groups.removeFirst() }
-        groups.append(Group(kind: group.kind, satellites: group.satellites, at: now))
-        hasNews = true
+        groups.append(Group(kind: group.kind, satellites: group.satellites, receivedAt: now))
+        hasChanged = true
     }
 
-    private mutating func takeUsed(_ talker: UInt16, _ fields: FieldCursor, epoch: Int, at now: Duration) {
+    private mutating func addUsedSatellites(_ fields: FieldCursor, talker: UInt16, epoch: Int, at now: Duration) {
         let ids = UsedSentence(fields, talker: talker).satellites
         if usedEpoch?.serial != epoch {
-            used = (used.current, used.last)
-            used.current.removeAll(keepingCapacity: true)
+            usedSatellites = (usedSatellites.current, usedSatellites.previous)
+            usedSatellites.current.removeAll(keepingCapacity: true)
         }
         usedEpoch = (epoch, now)
-        used.current.formUnion(ids)
-        hasNews = true
+        usedSatellites.current.formUnion(ids)
+        hasChanged = true
     }
 }
 
 /// A sentence of a GSV group. It lists satellites in view.
 private struct InViewSentence {
-    let parts: Int
-    let part: Int
+    let partCount: Int
+    let partNumber: Int
     /// The ID of the signal, from the last field; 0 if that field is missing.
     private(set) var signal: UInt8 = 0
     private(set) var satellites: [Satellite] = []
@@ -119,22 +120,22 @@ private struct InViewSentence {
         var fields = sentence
         // The sentence has three counts, four fields per satellite, and in newer versions the signal. One maker adds
         // the system after that.
-        let beyond = fields.fieldsLeft - 3
-        guard beyond >= 0, beyond % 4 < 3, let parts = fields.integer(in: 1...99),
-            let part = fields.integer(in: 1...parts)
+        let beyond = fields.remainingFieldCount - 3
+        guard beyond >= 0, beyond % 4 < 3, let partCount = fields.readInteger(in: 1...99),
+            let partNumber = fields.readInteger(in: 1...partCount)
         else { return nil }
-        self.parts = parts
-        self.part = part
+        self.partCount = partCount
+        self.partNumber = partNumber
         let stated = beyond % 4 == 2 ? fields.systemID(after: beyond) : SatelliteSystem(talker: talker)
         fields.skip()
         for _ in 0..<beyond / 4 {
             fields.fault = .none  // elevation, azimuth and signal may be faulty
-            let number = fields.integer(in: 0...999)
+            let number = fields.readInteger(in: 0...999)
             if number == nil, fields.fault != .none { return nil }
-            let elevation = fields.integer(in: -90...90)
-            let azimuth = fields.integer(in: 0...360)
+            let elevation = fields.readInteger(in: -90...90)
+            let azimuth = fields.readInteger(in: 0...360)
             // If the satellite isn't tracked, the field for its signal is 0 or empty.
-            let signal = fields.integer(in: 0...99).flatMap { $0 > 0 ? $0 : nil }
+            let signal = fields.readInteger(in: 0...99).flatMap { $0 > 0 ? $0 : nil }
             guard let number, number > 0, let system = SatelliteSystem(ofSatellite: number, stated: stated) else {
                 continue
             }
@@ -142,7 +143,7 @@ private struct InViewSentence {
                 Satellite(
                     system, number, elevation: elevation, azimuth: azimuth.map { $0 % 360 }, signal: signal))
         }
-        if beyond % 4 > 0 { signal = UInt8(truncatingIfNeeded: fields.word()) }
+        if beyond % 4 > 0 { signal = UInt8(truncatingIfNeeded: fields.readWord()) }
     }
 }
 
@@ -154,11 +155,11 @@ private struct UsedSentence {
         var fields = sentence
         // The sentence has two flags, twelve satellites (24 from one receiver), three dilutions, and in newer versions
         // a system.
-        let places = fields.fieldsLeft >= 29 ? 24 : 12
+        let places = fields.remainingFieldCount >= 29 ? 24 : 12
         let stated = fields.systemID(after: places + 5) ?? SatelliteSystem(talker: talker)
         fields.skip(2)
         for _ in 0..<places {
-            guard let number = fields.integer(in: 1...999),
+            guard let number = fields.readInteger(in: 1...999),
                 let system = SatelliteSystem(ofSatellite: number, stated: stated)
             else { continue }
             satellites.append(Satellite.ID(system, number))
@@ -188,13 +189,13 @@ extension FieldCursor {
     fileprivate func systemID(after count: Int) -> SatelliteSystem? {
         var field = self
         field.skip(count)
-        guard let number = field.decimal(), number.decimals == 0 else { return nil }
+        guard let number = field.readDecimal(), number.decimals == 0 else { return nil }
         return SatelliteSystem(systemID: Int(number.whole))
     }
 
     /// Reads a required number in `range` and drops its decimals; `nil` if the field is empty or faulty.
-    fileprivate mutating func integer(in range: ClosedRange<Int>) -> Int? {
-        guard let value = decimal() else { return nil }
+    fileprivate mutating func readInteger(in range: ClosedRange<Int>) -> Int? {
+        guard let value = readDecimal() else { return nil }
         let number = value.isNegative ? -Int(value.whole) : Int(value.whole)
         guard range.contains(number) else {
             recordFault(.outOfRange)

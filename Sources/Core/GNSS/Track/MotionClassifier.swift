@@ -44,36 +44,36 @@ package struct Motion: Sendable, Hashable {
 /// fixes are drift, which is neither motion nor part of the track.
 package struct MotionClassifier: Sendable {
     /// The distance in metres beyond which a vehicle that stops again is in a new place.
-    private static let samePlace = 5.0
+    private static let samePlaceRadius = 5.0
     /// The drift in metres that is tolerated even if the fixes are more accurate.
     private static let minimumDrift = 15.0
     /// The position error in metres that is assumed for a fix without an accuracy radius.
-    private static let usualError = 25.0
-    /// The maximum distance between two fixes of one place, as a multiple of the sum of their 68 % radii. 99 of 100
-    /// such pairs are closer.
-    private static let spread = 1.5
+    private static let defaultPositionError = 25.0
+    /// The distance up to which two fixes count as the same place, as a multiple of the sum of their 68 % radii. 99 of
+    /// 100 pairs of fixes from the same place are closer.
+    private static let samePlaceFactor = 1.5
     /// The radius in metres of the circle that contains a standing vehicle's fixes. The positions of parked receivers
     /// wander by up to 20 m.
     private static let standRadius = 25.0
 
     /// The minimum distance in metres within `creepTime` that means creeping rather than drift, if no speeds are
     /// reported.
-    private static let minimumCreep = 4.5
+    private static let minimumCreepDistance = 4.5
     /// The minimum distance in metres within `creepTime` that means creeping rather than drift, if the reported speeds
     /// confirm it.
-    private static let minimumStatedCreep = 2.5
+    private static let minimumConfirmedCreepDistance = 2.5
     private static let creepTime = Duration.seconds(7)
     /// The minimum time between two fixes that are compared, however often fixes arrive.
     private static let creepSpacing = Duration.milliseconds(900)
     /// The accuracy radius in metres that is assumed for a fix with neither an accuracy radius nor a speed.
-    private static let usualRadius = 10.0
+    private static let defaultRadius = 10.0
 
     /// A period in which the vehicle stands in one place.
     private struct Stand: Sendable {
         let origin: Fix
         /// The time in one place after which the vehicle is parked. It is shorter if the vehicle was already parked and
         /// has only crept since.
-        var parksAfter = Motion.parkingTime
+        var timeUntilParked = Motion.parkingTime
         var place: Fix?
         /// The time since when all fixes have been too far from `place` for the vehicle to be there, but near enough to
         /// be drift.
@@ -81,21 +81,21 @@ package struct MotionClassifier: Sendable {
         /// The time since when the vehicle has seemed to move; `nil` if it seems to stand.
         var interruptedAt: UTCTime?
         /// The fixes of the last `creepTime` that aren't slow enough for a standing vehicle, oldest first.
-        var unsettled: [Fix] = []
+        var unsettledFixes: [Fix] = []
 
-        func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= parksAfter }
+        func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= timeUntilParked }
 
         /// Adds a fix of the parked vehicle, and corrects `place` if it was wrong. Drift returns to the true place. So
         /// if all fixes stay away from `place`, it was wrong.
-        mutating func add(_ fix: Fix) {
+        mutating func addParkedFix(_ fix: Fix) {
             guard let place, MotionClassifier.isDrift(from: place, to: fix) else {
                 self.place = fix
                 awaySince = nil
                 return
             }
             let reach =
-                fix.speedMetersPerSecond == nil ? fix.horizontalAccuracyMeters ?? MotionClassifier.usualRadius : 0
-            let isAway = place.distance(to: fix) > max(MotionClassifier.samePlace, reach)
+                fix.speedMetersPerSecond == nil ? fix.horizontalAccuracyMeters ?? MotionClassifier.defaultRadius : 0
+            let isAway = place.distance(to: fix) > max(MotionClassifier.samePlaceRadius, reach)
             awaySince = isAway ? awaySince ?? fix.timeOfFix : nil
             if let awaySince, awaySince.duration(to: fix.timeOfFix) > Motion.maximumInterruption {
                 self.place = fix
@@ -107,21 +107,21 @@ package struct MotionClassifier: Sendable {
         /// drift. A single wrong fix isn't enough.
         mutating func detectCreep(to fix: Fix) -> Bool {
             guard fix.speedMetersPerSecond.map({ $0 >= Motion.standingSpeed }) ?? true else {
-                unsettled.removeAll(keepingCapacity: true)
+                unsettledFixes.removeAll(keepingCapacity: true)
                 return false
             }
-            unsettled.removeAll {
+            unsettledFixes.removeAll {
                 !(Duration.zero...MotionClassifier.creepTime).contains($0.timeOfFix.duration(to: fix.timeOfFix))
             }
-            let last = unsettled.last
+            let last = unsettledFixes.last
             if last.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= MotionClassifier.creepSpacing }) ?? true {
-                unsettled.append(fix)
+                unsettledFixes.append(fix)
             }
-            guard let last, unsettled.count > 3 else { return false }
+            guard let last, unsettledFixes.count > 3 else { return false }
             let minimum =
                 fix.speedMetersPerSecond == nil
-                ? MotionClassifier.minimumCreep : MotionClassifier.minimumStatedCreep
-            return unsettled.prefix(2).allSatisfy { min($0.distance(to: last), $0.distance(to: fix)) >= minimum }
+                ? MotionClassifier.minimumCreepDistance : MotionClassifier.minimumConfirmedCreepDistance
+            return unsettledFixes.prefix(2).allSatisfy { min($0.distance(to: last), $0.distance(to: fix)) >= minimum }
         }
     }
 
@@ -135,26 +135,27 @@ package struct MotionClassifier: Sendable {
 
     /// Returns the motion at the next fix; `nil` if neither the speed nor the positions show it.
     package mutating func motion(at fix: Fix) -> Motion? {
-        if let stand, Self.hasLeft(stand, fix) { self.stand = nil }
+        if let stand, Self.hasLeft(stand, at: fix) { self.stand = nil }
         if stand?.detectCreep(to: fix) ?? false, stand?.isParked(at: fix.timeOfFix) ?? false {
-            stand = fix.speedMetersPerSecond == nil ? Stand(origin: fix, parksAfter: Motion.maximumInterruption) : nil
+            stand =
+                fix.speedMetersPerSecond == nil ? Stand(origin: fix, timeUntilParked: Motion.maximumInterruption) : nil
         }
         guard let speed = fix.knownSpeedMetersPerSecond else { return motionWithoutSpeed(at: fix) }
-        updateStand(speed, fix)
-        if let standing = standing(at: fix) { return standing }
+        updateStand(at: fix, speed: speed)
+        if let motion = standingMotion(at: fix) { return motion }
         isMoving = speed >= (isMoving ? Motion.creepingSpeed : Motion.movingSpeed)
         return Motion(kind: isMoving ? .moving : .creeping, place: nil)
     }
 
     /// Begins, interrupts, resumes or ends a stand, depending on the speed at the next fix.
-    private mutating func updateStand(_ speed: Double, _ fix: Fix) {
+    private mutating func updateStand(at fix: Fix, speed: Double) {
         guard let stand else {
             if speed < Motion.standingSpeed { self.stand = Stand(origin: fix) }
             return
         }
         if let interruptedAt = stand.interruptedAt {
             let place = stand.place ?? stand.origin
-            let reach = max(Self.samePlace, fix.horizontalAccuracyMeters ?? 0)
+            let reach = max(Self.samePlaceRadius, fix.horizontalAccuracyMeters ?? 0)
             if interruptedAt.duration(to: fix.timeOfFix) > Motion.maximumInterruption {
                 self.stand = speed < Motion.standingSpeed ? Stand(origin: fix) : nil
             } else if speed < Motion.standingSpeed {
@@ -166,11 +167,11 @@ package struct MotionClassifier: Sendable {
         }
     }
 
-    private mutating func standing(at fix: Fix) -> Motion? {
+    private mutating func standingMotion(at fix: Fix) -> Motion? {
         guard var stand, stand.interruptedAt == nil else { return nil }
         isMoving = false
         guard stand.isParked(at: fix.timeOfFix) else { return Motion(kind: .standing, place: nil) }
-        stand.add(fix)
+        stand.addParkedFix(fix)
         self.stand = stand
         return Motion(kind: .parked, place: stand.place)
     }
@@ -182,14 +183,14 @@ package struct MotionClassifier: Sendable {
         var known = stand ?? Stand(origin: fix)
         known.interruptedAt = nil
         let isParked = known.isParked(at: fix.timeOfFix)
-        if isParked { known.add(fix) }
+        if isParked { known.addParkedFix(fix) }
         stand = known
         return isParked ? Motion(kind: .parked, place: known.place) : nil
     }
 
     /// Whether the vehicle has left at any speed, because `fix` is outside the circle around the stand's first fix. The
     /// stand also ends if the clock was set back.
-    private static func hasLeft(_ stand: Stand, _ fix: Fix) -> Bool {
+    private static func hasLeft(_ stand: Stand, at fix: Fix) -> Bool {
         let reach = max(standRadius, 2 * (fix.horizontalAccuracyMeters ?? 0))
         return stand.origin.distance(to: fix) > reach || fix.timeOfFix < stand.origin.timeOfFix
     }
@@ -201,7 +202,8 @@ package struct MotionClassifier: Sendable {
             return false
         }
         let errors =
-            (place.horizontalAccuracyMeters ?? usualError) + (fix.horizontalAccuracyMeters ?? usualError)
-        return place.distance(to: fix) <= max(minimumDrift, errors * spread)
+            (place.horizontalAccuracyMeters ?? defaultPositionError)
+            + (fix.horizontalAccuracyMeters ?? defaultPositionError)
+        return place.distance(to: fix) <= max(minimumDrift, errors * samePlaceFactor)
     }
 }

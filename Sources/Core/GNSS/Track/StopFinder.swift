@@ -7,21 +7,23 @@ package import TimeAndChance
 /// they park. A single wrong fix doesn't divide a stop.
 package struct StopFinder: Sendable {
     /// The maximum distance in metres between two periods of standing that belong to one stop.
-    private static let samePlace = 50.0
+    private static let maximumSamePlaceDistance = 50.0
 
     private var stops = LongestElements<TrackStop>(capacity: 200)
     /// The total duration of all stops that have ended.
-    private var time = Duration.zero
+    private var endedStopTime = Duration.zero
     private var classifier = MotionClassifier()
     /// The present period of standing, which becomes a stop if it is long enough.
     private var candidate: TrackStop?
     /// The last stop, which continues if the vehicle soon stands in the same place again.
-    private var latest: TrackStop?
+    private var latestStop: TrackStop?
 
-    private let minimum: Duration
+    private let minimumDuration: Duration
 
-    /// - Parameter minimum: the minimum duration of a stop.
-    package init(atLeast minimum: Duration = Motion.parkingTime) { self.minimum = minimum }
+    /// - Parameter minimumDuration: the minimum duration of a stop.
+    package init(atLeast minimumDuration: Duration = Motion.parkingTime) {
+        self.minimumDuration = minimumDuration
+    }
 
     /// The stops so far, including a stop that hasn't ended: their number, their total duration, and the longest stops
     /// in chronological order.
@@ -29,11 +31,11 @@ package struct StopFinder: Sendable {
         var ended = self
         ended.endCandidate()
         ended.closeLatestStop()
-        return (ended.stops.count, ended.time, ended.stops.elements())
+        return (ended.stops.count, ended.endedStopTime, ended.stops.elements())
     }
 
     /// Adds the next fix. `step` says whether the track continues to this fix.
-    package mutating func add(_ fix: Fix, _ step: TrackContinuity.Step) {
+    package mutating func add(_ fix: Fix, step: TrackContinuity.Step) {
         var gap = Duration.zero
         if case .broken(let place) = step {
             if place.cause == .backward {
@@ -55,22 +57,22 @@ package struct StopFinder: Sendable {
 
     private mutating func endCandidate() {
         defer { candidate = nil }
-        guard let candidate, candidate.duration >= minimum else { return }
-        if let latest, latest.to.duration(to: candidate.from) <= Motion.maximumInterruption,
-            latest.place.distance(to: candidate.place) <= Self.samePlace
+        guard let candidate, candidate.duration >= minimumDuration else { return }
+        if let latestStop, latestStop.to.duration(to: candidate.from) <= Motion.maximumInterruption,
+            latestStop.place.distance(to: candidate.place) <= Self.maximumSamePlaceDistance
         {
-            self.latest?.extend(by: candidate)
+            self.latestStop?.extend(by: candidate)
         } else {
             closeLatestStop()
-            latest = candidate
+            latestStop = candidate
         }
     }
 
     private mutating func closeLatestStop() {
-        guard let latest else { return }
-        stops.add(latest, length: latest.duration)
-        time += latest.duration
-        self.latest = nil
+        guard let latestStop else { return }
+        stops.add(latestStop, length: latestStop.duration)
+        endedStopTime += latestStop.duration
+        self.latestStop = nil
     }
 }
 
@@ -84,13 +86,13 @@ package struct TrackStop: Sendable, Hashable {
     package internal(set) var latitude: Double
     package internal(set) var longitude: Double
     /// The time at the stop for which there are no fixes, because the receiver was off.
-    package internal(set) var unseen: Duration
-    private var fixes = 1
+    package internal(set) var unseenTime: Duration
+    private var fixCount = 1
 
     init(at fix: Fix) {
         from = fix.timeOfFix
         to = fix.timeOfFix
-        unseen = .zero
+        unseenTime = .zero
         latitude = fix.latitude
         longitude = fix.longitude
     }
@@ -99,27 +101,27 @@ package struct TrackStop: Sendable, Hashable {
     var place: Fix { Fix(timeOfFix: from, latitude: latitude, longitude: longitude) }
 
     /// Includes `count` positions in the mean position. If there are several, the given coordinates are their mean.
-    private mutating func include(latitude: Double, longitude: Double, fixes count: Int = 1) {
-        let share = Double(count) / Double(fixes + count)
+    private mutating func includeInMean(latitude: Double, longitude: Double, fixCount count: Int = 1) {
+        let share = Double(count) / Double(fixCount + count)
         let east = Fix.degreesEast(from: self.longitude, to: longitude)
         self.latitude += (latitude - self.latitude) * share
         self.longitude += east * share
         if self.longitude > 180 { self.longitude -= 360 } else if self.longitude < -180 { self.longitude += 360 }
-        fixes += count
+        fixCount += count
     }
 
     /// Adds a fix at the same place. `gap` is the time without fixes before this fix, or zero if there was no gap.
     mutating func extend(to fix: Fix, gap: Duration) {
         to = fix.timeOfFix
-        unseen += gap
-        include(latitude: fix.latitude, longitude: fix.longitude)
+        unseenTime += gap
+        includeInMean(latitude: fix.latitude, longitude: fix.longitude)
     }
 
     /// Adds a later stop at the same place.
     mutating func extend(by later: TrackStop) {
         to = later.to
-        unseen += later.unseen
-        include(latitude: later.latitude, longitude: later.longitude, fixes: later.fixes)
+        unseenTime += later.unseenTime
+        includeInMean(latitude: later.latitude, longitude: later.longitude, fixCount: later.fixCount)
     }
 }
 
@@ -136,13 +138,13 @@ package struct LongestElements<Element: Sendable>: Sendable {
     package mutating func add(_ element: Element, length: Duration) {
         entries.append((count, length, element))
         count += 1
-        if entries.count >= 2 * capacity { entries = longest(capacity) }
+        if entries.count >= 2 * capacity { entries = longestEntries(capacity) }
     }
 
     /// Returns the longest elements, at most `count`, in the order in which they were added.
-    package func elements(atMost count: Int = .max) -> [Element] { longest(min(count, capacity)).map(\.element) }
+    package func elements(atMost count: Int = .max) -> [Element] { longestEntries(min(count, capacity)).map(\.element) }
 
-    private func longest(_ count: Int) -> [(order: Int, length: Duration, element: Element)] {
+    private func longestEntries(_ count: Int) -> [(order: Int, length: Duration, element: Element)] {
         guard entries.count > count else { return entries }
         return entries.sorted { ($1.length, $0.order) < ($0.length, $1.order) }.prefix(count)
             .sorted { $0.order < $1.order }

@@ -13,15 +13,15 @@ package struct TrackContinuity: Sendable {
     package static let maximumInterval = Duration.seconds(10)
     /// The multiple of the shortest recent interval that a gap must also exceed. Otherwise there would be a gap between
     /// any two fixes of a receiver that is polled every half minute.
-    private static let usualIntervals: Int64 = 3
-    private static let rememberedIntervals = 8
+    private static let gapFactor: Int64 = 3
+    private static let rememberedIntervalCount = 8
 
     private var previous: Fix?
     /// The fix before `previous`.
     private var earlier: Fix?
     /// The latest intervals between fixes in milliseconds, in no particular order.
     private var intervals = InlineArray<8, Int64>(repeating: .max)
-    private var nextInterval = 0
+    private var nextIntervalIndex = 0
 
     package init() {}
 
@@ -34,9 +34,9 @@ package struct TrackContinuity: Sendable {
         guard let previous else { return .first }
         let milliseconds = fix.timeOfFix.millisecondsSince1970 - previous.timeOfFix.millisecondsSince1970
         guard milliseconds > 0 else { return .broken(TrackBreak(cause: .backward, before: previous, after: fix)) }
-        let isGap = isGap(milliseconds)
-        intervals[nextInterval] = milliseconds
-        nextInterval = (nextInterval + 1) % Self.rememberedIntervals
+        let isGap = isGap(milliseconds: milliseconds)
+        intervals[nextIntervalIndex] = milliseconds
+        nextIntervalIndex = (nextIntervalIndex + 1) % Self.rememberedIntervalCount
         if isGap { return .broken(TrackBreak(cause: .gap, before: previous, after: fix)) }
         guard fix.isWithinReach(of: previous) || earlier.map({ fix.canContinue(from: $0, via: previous) }) ?? false
         else {
@@ -45,11 +45,11 @@ package struct TrackContinuity: Sendable {
         return .onward(meters: previous.distance(to: fix))
     }
 
-    private func isGap(_ milliseconds: Int64) -> Bool {
+    private func isGap(milliseconds: Int64) -> Bool {
         guard Duration.milliseconds(milliseconds) > Self.maximumInterval else { return false }
         var shortest = Int64.max
         for index in intervals.indices { shortest = min(shortest, intervals[index]) }
-        return shortest == .max || milliseconds / Self.usualIntervals > shortest
+        return shortest == .max || milliseconds / Self.gapFactor > shortest
     }
 }
 

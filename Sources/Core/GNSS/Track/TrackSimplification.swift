@@ -22,7 +22,7 @@ package enum TrackSimplification {
     package static func keptIndices(of points: [TrackPoint], tolerance: Double) -> [Int] {
         guard points.count > 2 else { return Array(points.indices) }
         let goal = points.count - 1
-        let places = places(of: points)
+        let places = projectedPlaces(of: points)
         var legs = [Int](repeating: points.count, count: points.count)
         var previous = [Int](repeating: 0, count: points.count)
         legs[0] = 0
@@ -30,9 +30,9 @@ package enum TrackSimplification {
             var bounds = VelocityBounds(start: places[start], tolerance: tolerance)
             for end in (start + 1)...goal {
                 let isNeighbour = end == start + 1
-                guard isNeighbour || bounds.isOpen(for: places[end]) else { break }
+                guard isNeighbour || bounds.mayReach(places[end]) else { break }
                 if legs[start] < legs[end],
-                    isNeighbour || bounds.admits(places[end], passing: places[start + 1..<end])
+                    isNeighbour || bounds.admitsLeg(to: places[end], passing: places[start + 1..<end])
                 {
                     legs[end] = legs[start] + 1
                     previous[end] = start
@@ -47,7 +47,7 @@ package enum TrackSimplification {
 
     /// Returns the points projected onto a plane. No distance on the plane is shorter than the distance on the
     /// ellipsoid or on a sphere.
-    private static func places(of points: [TrackPoint]) -> [TimedPlace] {
+    private static func projectedPlaces(of points: [TrackPoint]) -> [TimedPlace] {
         guard let first = points.first else { return [] }
         // A degree of latitude is longest near the poles, and a degree of longitude is longest near the equator.
         let latitudes = points.map { abs($0.latitude) * .pi / 180 }
@@ -97,31 +97,32 @@ private struct TimedPlace {
 /// octagon doesn't. For any other velocity, each point is checked.
 private struct VelocityBounds {
     /// The ratio of the inner octagon's size to the outer octagon's size, rounded down from cos(22.5°).
-    private static let apothem = 0.92
+    private static let innerToOuterRatio = 0.92
 
     let start: TimedPlace
     /// The tolerance in metres.
     let tolerance: Double
     /// The velocities within all outer octagons, as bounds in metres per second for each direction. If a minimum
     /// exceeds its maximum, no velocity is left.
-    var slowest = SIMD4<Double>(repeating: -.infinity)
-    var fastest = SIMD4<Double>(repeating: .infinity)
+    var outerMinimum = SIMD4<Double>(repeating: -.infinity)
+    var outerMaximum = SIMD4<Double>(repeating: .infinity)
     /// The velocities within all inner octagons, as bounds for each direction.
-    var surelySlowest = SIMD4<Double>(repeating: -.infinity)
-    var surelyFastest = SIMD4<Double>(repeating: .infinity)
+    var innerMinimum = SIMD4<Double>(repeating: -.infinity)
+    var innerMaximum = SIMD4<Double>(repeating: .infinity)
 
     /// Whether a leg may lead to `place` or to a later point.
-    func isOpen(for place: TimedPlace) -> Bool {
+    func mayReach(_ place: TimedPlace) -> Bool {
         let seconds = place.seconds - start.seconds
-        return seconds > 0 && seconds <= TrackSimplification.maximumSpan / .seconds(1) && all(slowest .<= fastest)
+        return seconds > 0 && seconds <= TrackSimplification.maximumSpan / .seconds(1)
+            && all(outerMinimum .<= outerMaximum)
     }
 
     /// Whether the leg to `place` passes all points of `between` within the tolerance. The bounds must already have
     /// been narrowed to these points.
-    func admits(_ place: TimedPlace, passing between: ArraySlice<TimedPlace>) -> Bool {
+    func admitsLeg(to place: TimedPlace, passing between: ArraySlice<TimedPlace>) -> Bool {
         let velocity = (place.components - start.components) / (place.seconds - start.seconds)
-        if all(surelySlowest .<= velocity .& velocity .<= surelyFastest) { return true }
-        guard all(slowest .<= velocity .& velocity .<= fastest) else { return false }
+        if all(innerMinimum .<= velocity .& velocity .<= innerMaximum) { return true }
+        guard all(outerMinimum .<= velocity .& velocity .<= outerMaximum) else { return false }
         return between.allSatisfy { passed in
             let error = start.components + velocity * (passed.seconds - start.seconds) - passed.components
             return error.x * error.x + error.y * error.y <= tolerance * tolerance
@@ -133,10 +134,10 @@ private struct VelocityBounds {
         let seconds = place.seconds - start.seconds
         let velocity = (place.components - start.components) / seconds
         let slack = tolerance / seconds
-        let sureSlack = tolerance * Self.apothem / seconds
-        slowest = pointwiseMax(slowest, velocity - slack)
-        fastest = pointwiseMin(fastest, velocity + slack)
-        surelySlowest = pointwiseMax(surelySlowest, velocity - sureSlack)
-        surelyFastest = pointwiseMin(surelyFastest, velocity + sureSlack)
+        let sureSlack = tolerance * Self.innerToOuterRatio / seconds
+        outerMinimum = pointwiseMax(outerMinimum, velocity - slack)
+        outerMaximum = pointwiseMin(outerMaximum, velocity + slack)
+        innerMinimum = pointwiseMax(innerMinimum, velocity - sureSlack)
+        innerMaximum = pointwiseMin(innerMaximum, velocity + sureSlack)
     }
 }

@@ -2,11 +2,11 @@ package import TimeAndChance
 
 /// The figures that summarise a track.
 package struct TrackStatistics: Sendable {
-    package private(set) var fixes = 0
+    package private(set) var fixCount = 0
     /// The time of the first fix that was added.
-    package private(set) var first: UTCTime?
+    package private(set) var firstTime: UTCTime?
     /// The time of the last fix that was added.
-    package private(set) var last: UTCTime?
+    package private(set) var lastTime: UTCTime?
     /// The length of the track in metres, without gaps and jumps.
     package private(set) var distanceMeters = 0.0
     package private(set) var topSpeedMetersPerSecond: Double?
@@ -31,9 +31,9 @@ package struct TrackStatistics: Sendable {
     /// Adds the next fix. Returns whether the track continues to this fix, or why it breaks.
     @discardableResult
     package mutating func add(_ fix: Fix) -> TrackContinuity.Step {
-        fixes += 1
-        first = first ?? fix.timeOfFix
-        last = fix.timeOfFix
+        fixCount += 1
+        firstTime = firstTime ?? fix.timeOfFix
+        lastTime = fix.timeOfFix
         if let speed = fix.speedMetersPerSecond { topSpeedMetersPerSecond = max(topSpeedMetersPerSecond ?? 0, speed) }
         if let accuracy = fix.horizontalAccuracyMeters {
             worstAccuracyMeters = max(worstAccuracyMeters ?? 0, accuracy)
@@ -44,12 +44,12 @@ package struct TrackStatistics: Sendable {
         switch step {
         case .first: break
         case .onward(let meters): distanceMeters += meters
-        case .broken(let place): count(place)
+        case .broken(let place): countBreak(place)
         }
         return step
     }
 
-    private mutating func count(_ place: TrackBreak) {
+    private mutating func countBreak(_ place: TrackBreak) {
         breaks.add(place, length: place.weight)
         switch place.cause {
         case .gap:

@@ -15,24 +15,24 @@ struct BatchSize: Sendable, Hashable {
     static let initial = 8
     /// The number of locations that need about as many bytes as the token and the header. A smaller batch isn't
     /// noticeably faster.
-    static let light = 5
+    static let lightBatchSize = 5
     /// The maximum time that a batch should take.
     static let maximumTime = Duration.seconds(1)
     /// The fraction of `maximumTime` that the next batch should take when the limit grows.
-    private static let aim = 0.8
+    private static let targetFraction = 0.8
     /// The number of full batches after which a rejected size may be tried again, because the server may have changed.
-    static let memory = 100
+    static let batchesBeforeRetry = 100
 
     private struct Delivery: Hashable {
         let past: Int
         let took: Duration
 
         /// Whether this delivery and an `earlier` one of a different size took about the same time. Returns
-        /// `previously`, the previous result, if the sizes are too similar to compare.
-        func showsSlowServer(after earlier: Self, previously: Bool) -> Bool {
+        /// `previousResult` if the sizes are too similar to compare.
+        func showsSlowServer(after earlier: Self, previousResult: Bool) -> Bool {
             let smaller = min(past, earlier.past)
             let larger = max(past, earlier.past)
-            guard larger >= smaller + 3, larger + 1 >= (smaller + 1) * 3 / 2 else { return previously }
+            guard larger >= smaller + 3, larger + 1 >= (smaller + 1) * 3 / 2 else { return previousResult }
             return max(took, earlier.took) <= min(took, earlier.took) * 1.1
         }
     }
@@ -41,12 +41,12 @@ struct BatchSize: Sendable, Hashable {
     /// The number of past locations that the next upload may carry.
     private(set) var limit: Int
     /// The limit to restore once a probe has been delivered. A probe carries only the newest position.
-    private var resumed: Int
+    private var limitAfterProbe: Int
     private var smallestRejected: Int?
     /// The size of the smallest batch that was aborted because a newer position was waiting.
     private var smallestAborted: Int?
     /// The last delivery on this network path.
-    private var previous: Delivery?
+    private var previousDelivery: Delivery?
     /// Whether the last two batches of different sizes took about the same time.
     private var isServerSlow = false
     /// The number of full batches delivered since a batch was rejected or aborted.
@@ -54,39 +54,40 @@ struct BatchSize: Sendable, Hashable {
 
     init(maximum: Int) {
         self.maximum = maximum
-        resumed = min(Self.initial, maximum)
-        limit = resumed
+        limitAfterProbe = min(Self.initial, maximum)
+        limit = limitAfterProbe
     }
 
     /// Records that a batch with `past` locations was delivered.
     mutating func didDeliver(past: Int, took: Duration) {
         let delivery = Delivery(past: past, took: took)
-        if let previous {
+        if let previousDelivery {
             isServerSlow =
-                took > Self.maximumTime && delivery.showsSlowServer(after: previous, previously: isServerSlow)
+                took > Self.maximumTime
+                && delivery.showsSlowServer(after: previousDelivery, previousResult: isServerSlow)
         }
-        previous = delivery
+        previousDelivery = delivery
         if limit == 0 {
-            limit = resumed
+            limit = limitAfterProbe
         } else if isServerSlow {
             smallestAborted = nil
             if past >= limit { grow(by: 4) }  // in large steps, because each one costs a slow answer
         } else if took > Self.maximumTime {
-            if past > Self.light {
-                limit = max(Self.light, min(limit, Int(Double(past) * (Self.maximumTime / took))))
-            } else if past >= limit, limit < Self.light {
+            if past > Self.lightBatchSize {
+                limit = max(Self.lightBatchSize, min(limit, Int(Double(past) * (Self.maximumTime / took))))
+            } else if past >= limit, limit < Self.lightBatchSize {
                 grow(by: 2)
-                limit = min(limit, Self.light)
+                limit = min(limit, Self.lightBatchSize)
             }
         } else if past >= limit {
-            grow(by: max(1, min(2, Self.aim * (Self.maximumTime / took))))
+            grow(by: max(1, min(2, Self.targetFraction * (Self.maximumTime / took))))
         }
     }
 
     /// Raises the limit after a full batch, but not to a size that has failed.
     private mutating func grow(by factor: Double) {
         fullBatches += 1
-        if fullBatches > Self.memory {
+        if fullBatches > Self.batchesBeforeRetry {
             smallestRejected = nil
             smallestAborted = nil
         }
@@ -101,7 +102,7 @@ struct BatchSize: Sendable, Hashable {
         smallestRejected = past
         fullBatches = 0
         limit = max(minimum, past / 2)
-        resumed = max(1, limit)
+        limitAfterProbe = max(1, limit)
     }
 
     /// Records that the server rejected a single update, so the size of its batch wasn't the reason.
@@ -109,40 +110,40 @@ struct BatchSize: Sendable, Hashable {
         smallestRejected = nil
         smallestAborted = nil
         limit = max(1, limit)  // if the newest position is only repeated, the rest must go as past locations
-        resumed = limit
+        limitAfterProbe = limit
     }
 
     /// Records that a batch with `past` locations got no answer. The next batch is smaller, because the network path
     /// may drop large requests.
     mutating func didGetNoAnswer(past: Int) {
-        startAgain()
-        if past > Self.light {
+        forgetDeliveries()
+        if past > Self.lightBatchSize {
             limit = min(limit, past / 2)
-            resumed = limit
+            limitAfterProbe = limit
         }
     }
 
     /// Forgets earlier deliveries, because the network path may have changed.
-    mutating func startAgain() {
-        previous = nil
+    mutating func forgetDeliveries() {
+        previousDelivery = nil
         isServerSlow = false
-        if limit > 0 { resumed = min(Self.initial, limit) }
-        limit = min(limit, resumed)
+        if limit > 0 { limitAfterProbe = min(Self.initial, limit) }
+        limit = min(limit, limitAfterProbe)
     }
 
     /// Makes the next uploads probes, because delivery is on hold. A probe carries only the newest position.
     mutating func startProbing() {
-        startAgain()
+        forgetDeliveries()
         limit = 0
     }
 
     /// Records that a batch with `past` locations was aborted so that a newer position can be sent without past
     /// locations.
     mutating func didAbort(past: Int) {
-        guard past > Self.light else { return startProbing() }
+        guard past > Self.lightBatchSize else { return startProbing() }
         smallestAborted = past
         fullBatches = 0
-        resumed = min(maximum, max(Self.light, past / 4))
+        limitAfterProbe = min(maximum, max(Self.lightBatchSize, past / 4))
         limit = 0
     }
 }

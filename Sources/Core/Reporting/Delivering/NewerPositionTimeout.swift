@@ -23,5 +23,5 @@ struct NewerPositionTimeout: Sendable, Hashable {
     mutating func didDeliver(after time: Duration) { duration = min(max(Self.initial, time * 2), maximum) }
 
     /// Returns to the initial timeout, because the network path may have changed.
-    mutating func startAgain() { duration = min(Self.initial, maximum) }
+    mutating func reset() { duration = min(Self.initial, maximum) }
 }

@@ -40,13 +40,13 @@ package struct RetryPolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - retry: the number of the retry, counted from 1.
     ///   - jitter: a random number in 0...1.
-    ///   - after: the delay that the server asked for; `nil` if it asked for none.
+    ///   - requestedDelay: the delay that the server asked for; `nil` if it asked for none.
     /// - Returns: the wait.
-    package func delay(beforeRetry retry: Int, jitter: Double, after: Duration? = nil) -> Duration {
+    package func delay(beforeRetry retry: Int, jitter: Double, requestedDelay: Duration? = nil) -> Duration {
         let own = ceiling(beforeRetry: retry) * jitter
-        guard let after else { return own }
+        guard let requestedDelay else { return own }
         // Jitter is added because the server may have asked many vehicles for the same delay.
-        return min(after, Self.maximumObeyedDelay) + min(own, .seconds(5))
+        return min(requestedDelay, Self.maximumObeyedDelay) + min(own, .seconds(5))
     }
 
     /// Returns the wait before retry number `retry` after an attempt that lasted `took` and did not reach the server.
@@ -58,9 +58,9 @@ package struct RetryPolicy: Sendable, Hashable {
     /// Returns the wait between two probes, which find out whether a lasting fault has ended, such as rejected tokens.
     package func holdDelay(jitter: Double) -> Duration { maximumDelay / 2 + maximumDelay / 2 * jitter }
 
-    /// Returns the wait before probe number `probe` for something that may be missing for days, such as a vehicle that
+    /// Returns the wait before probe number `number` for something that may be missing for days, such as a vehicle that
     /// hasn't been created: `holdDelay` at first, then up to five times as long.
-    package func probeDelay(beforeProbe probe: Int, jitter: Double) -> Duration {
-        holdDelay(jitter: jitter) * min(1 << min(max(probe, 1) - 1, 3), 5)
+    package func delay(beforeProbe number: Int, jitter: Double) -> Duration {
+        holdDelay(jitter: jitter) * min(1 << min(max(number, 1) - 1, 3), 5)
     }
 }

@@ -16,9 +16,9 @@ package enum UploadEvent: Sendable {
     case forgetUnstored
     /// The delivery loop may end once nothing is pending.
     case finishWhenEmpty
-    /// The network has returned, and `Delivery` is about to be notified.
-    case networkReturning
-    /// The network has returned, and `Delivery` has been notified.
+    /// The network has returned, and the reporter is about to notify `Delivery`.
+    case willNotifyOfNetworkReturn
+    /// The network has returned, and the reporter has notified `Delivery`.
     case networkReturned
     /// Positions must not be disclosed until `privateModeEnded`.
     case privateModeBegan

@@ -10,7 +10,7 @@ struct UploadExchange: Sendable {
     private let newerPositionTimeout: Duration
     private var graceEndsAt: Duration?
     private var timeoutEndsAt: Duration?
-    private var abortedFor: AbortReason?
+    private var abortReason: AbortReason?
 
     init(_ batch: UploadBatch, at now: Duration, newerPositionTimeout: NewerPositionTimeout) {
         self.batch = batch
@@ -20,19 +20,19 @@ struct UploadExchange: Sendable {
 
     /// The time when the exchange must be aborted; `nil` if there is no reason to, or if it has been aborted.
     var abortDueAt: Duration? {
-        abortedFor == nil ? [graceEndsAt, timeoutEndsAt].compactMap(\.self).min() : nil
+        abortReason == nil ? [graceEndsAt, timeoutEndsAt].compactMap(\.self).min() : nil
     }
 
     /// The reason to send the batch again at once if the exchange fails: it was aborted, or the network has changed
     /// since its start. Such a failure says nothing about the network path. `nil` if there is no such reason.
-    var resendReason: AbortReason? { abortedFor ?? (graceEndsAt == nil ? nil : .networkChanged) }
+    var resendReason: AbortReason? { abortReason ?? (graceEndsAt == nil ? nil : .networkChanged) }
 
-    mutating func networkReturned(at now: Duration) {
+    mutating func recordNetworkReturn(at now: Duration) {
         graceEndsAt = graceEndsAt ?? now + Self.graceAfterNetworkChange
     }
 
     mutating func recordNewerPosition(at now: Duration) { timeoutEndsAt = timeoutEndsAt ?? now + newerPositionTimeout }
 
     /// Records that the exchange is aborted because `abortDueAt` has been reached.
-    mutating func abort() { abortedFor = abortDueAt == graceEndsAt ? .networkChanged : .newerPosition }
+    mutating func abort() { abortReason = abortDueAt == graceEndsAt ? .networkChanged : .newerPosition }
 }

@@ -31,7 +31,7 @@ struct UploadPace: Sendable, Hashable {
     }
 
     /// Delays all past locations by `delay`, but not the newest position.
-    mutating func delayPast(for delay: Duration, at now: Duration) {
+    mutating func delayPastLocations(for delay: Duration, at now: Duration) {
         pastDueAt = now + delay
         backlogDueAt = max(backlogDueAt, pastDueAt)
     }
@@ -50,13 +50,13 @@ struct UploadPace: Sendable, Hashable {
     }
 
     /// Returns the time until the next upload may start.
-    func timeToUpload(at now: Duration) -> Duration {
+    func timeUntilUpload(at now: Duration) -> Duration {
         interval == .zero ? .zero : max(.zero, uploadedAt + interval - now)
     }
 
     /// Whether all past locations are being delayed, even shape points.
-    func delaysPast(at now: Duration) -> Bool { now < pastDueAt }
+    func delaysPastLocations(at now: Duration) -> Bool { now < pastDueAt }
 
     /// Returns the time until an upload may carry the backlog.
-    func timeToBacklog(at now: Duration) -> Duration { max(.zero, backlogDueAt - now) }
+    func timeUntilBacklog(at now: Duration) -> Duration { max(.zero, backlogDueAt - now) }
 }

@@ -6,8 +6,8 @@ enum UploadPrivacy: Sendable, Hashable {
     case off
     /// The vehicle may be in a private zone. Its next fix will decide.
     case unknown
-    /// Private mode is on. `owesOffline`: whether the service has yet to acknowledge that the vehicle is offline.
-    case on(owesOffline: Bool)
+    /// Private mode is on. `isOfflinePending`: whether the service has yet to acknowledge that the vehicle is offline.
+    case on(isOfflinePending: Bool)
     /// Private mode has ended, but there is no newer position yet.
     case ended
 
@@ -15,10 +15,10 @@ enum UploadPrivacy: Sendable, Hashable {
     private var isOn: Bool { if case .on = self { true } else { false } }
 
     /// Whether the vehicle must be reported as offline before anything else is sent.
-    var owesOffline: Bool { self == .on(owesOffline: true) }
+    var isOfflinePending: Bool { self == .on(isOfflinePending: true) }
 
     /// Returns the presence to send with an update. `running` is the presence of a vehicle that isn't private.
-    func presence(_ running: Presence) -> Presence {
+    func presence(whenNotPrivate running: Presence) -> Presence {
         switch self {
         case .off, .ended: running
         case .unknown: .unknown
@@ -36,7 +36,7 @@ enum UploadPrivacy: Sendable, Hashable {
     func allowsBacklog(isLast: Bool) -> Bool { self == .off || self == .ended || isLast }
 
     /// Records that private mode has ended. `mayBePrivate`: whether the vehicle may still be in a private zone.
-    mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
+    mutating func endPrivateMode(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
 
     /// Records that there is a newer position. This ends every state except `on`.
     mutating func recordNewerPosition() { if !isOn { self = .off } }

@@ -1,5 +1,5 @@
-/// Selects the contents of the next upload from the pending updates, the positions in memory, and the time since the
-/// last delivery. This type does no I/O.
+/// The selection of the next upload's contents, based on the pending updates, the positions in memory, and the time
+/// since the last delivery. This type does no I/O.
 struct UploadSelection: Sendable {
     /// The newest update that the outbox could not store. It is sent from memory until there is a newer update.
     private var unstored: LocationUpdate?

@@ -4,12 +4,12 @@ import ReportedText
 extension UploadState {
     mutating func didPrepare(for batch: UploadBatch, since: Duration) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
-        if privacy.owesOffline || !privacy.allows(batch, isLast: termination.whenEmpty) {
+        if privacy.isOfflinePending || !privacy.allows(batch, isLast: termination.endsWhenEmpty) {
             return readOutbox(isPrepared: true)
         }
         // A newer position may have been accepted during a long wait for the permit. It leads this upload, instead of
         // the next.
-        let isOutdated = arrivals.hasNewerPosition && now - since > Self.quickPreparation
+        let isOutdated = arrivals.hasNewerPosition && now - since > Self.preparationTimeLimit
         return isOutdated ? readOutbox(isPrepared: true) : send(batch)
     }
 
@@ -29,20 +29,20 @@ extension UploadState {
         streaks.missingPermits += 1
         var retryAfter: Duration?
         if case .noPermit(let missing) = fault { retryAfter = missing.retryAfter }
-        let delay = retry.delay(beforeRetry: streaks.missingPermits, jitter: jitter(), after: retryAfter)
+        let delay = retry.delay(beforeRetry: streaks.missingPermits, jitter: jitter(), requestedDelay: retryAfter)
         let spacing = retry.spacing(after: now - since)
         return backOff(max(delay, spacing), networkEndsAfter: retryAfter == nil ? spacing : nil)
             .reportingFirst(.notPrepared(fault))
     }
 
     mutating func didAnswer(
-        _ exchange: UploadExchange, _ result: DeliveryResult, jitter: () -> Double
+        _ exchange: UploadExchange, with result: DeliveryResult, jitter: () -> Double
     ) -> UploadStep {
         let took = now - exchange.startedAt
         if case .unanswered(let lost)? = result.outcome.fault {
             if termination.isCancelled { return finish() }
             if let reason = exchange.resendReason, lost.cause == .cancelled || reason == .networkChanged {
-                return sendAgain(exchange, after: reason, lost).reportingFirst(
+                return sendAgain(exchange, after: reason).reportingFirst(
                     .failed(.unanswered(.aborted(reason, lost)), traffic: result.traffic, took: took))
             }
         }
@@ -51,7 +51,7 @@ extension UploadState {
         if case .rejected(let fault) = outcome, streaks.rejectsEverything {
             outcome = .held(.everythingRejected(fault))
         }
-        let step = conclude(exchange, outcome, jitter: jitter())
+        let step = conclude(exchange, with: outcome, jitter: jitter())
         guard outcome == .delivered else {
             return step.reportingFirst(.failed(outcome, traffic: result.traffic, took: took))
         }
@@ -60,11 +60,9 @@ extension UploadState {
     }
 
     /// Sends the batch again after its exchange was aborted, or after the network has changed during the exchange.
-    private mutating func sendAgain(
-        _ exchange: UploadExchange, after reason: AbortReason, _ lost: LostExchange
-    ) -> UploadStep {
+    private mutating func sendAgain(_ exchange: UploadExchange, after reason: AbortReason) -> UploadStep {
         switch reason {
-        case .networkChanged: batchSize.startAgain()
+        case .networkChanged: batchSize.forgetDeliveries()
         case .newerPosition:
             newerPositionTimeout.didAbort()
             batchSize.didAbort(past: exchange.batch.past.count)
@@ -73,7 +71,7 @@ extension UploadState {
     }
 
     private mutating func conclude(
-        _ exchange: UploadExchange, _ outcome: DeliveryOutcome, jitter: Double
+        _ exchange: UploadExchange, with outcome: DeliveryOutcome, jitter: Double
     ) -> UploadStep {
         let batch = exchange.batch
         let took = now - exchange.startedAt
@@ -86,8 +84,8 @@ extension UploadState {
         case .prepareAgain:
             streaks.hasPreparedAgain = true
             return readOutbox()
-        case .tooLarge where makeSmaller(than: batch): return readOutbox()
-        case .retry, .intercepted, .tooLarge: batchSize.startAgain()
+        case .tooLarge where shrinkNextBatch(below: batch): return readOutbox()
+        case .retry, .intercepted, .tooLarge: batchSize.forgetDeliveries()
         case .throttled: break
         case .unanswered: batchSize.didGetNoAnswer(past: batch.past.count)
         case .held(let fault):
@@ -95,7 +93,7 @@ extension UploadState {
             if fault.isUndecodable { leaders.undecodable = batch.last }
             if streaks.rejectsEverything, !batch.past.isEmpty {
                 // The newest position is sent without older ones, because the server may still accept it.
-                pace.delayPast(for: retry.holdDelay(jitter: jitter), at: now)
+                pace.delayPastLocations(for: retry.holdDelay(jitter: jitter), at: now)
                 return continueSoon(after: took)
             }
         case .rejected(let fault):
@@ -118,10 +116,10 @@ extension UploadState {
         selection.didDeliver(batch, at: now)
         if batch.pending.isEmpty {
             guard arrivals.isOutboxEmpty, let newest = batch.stored else { return readOutbox() }
-            return proceed(with: NextUpload(nil, newest: newest), for: request())  // the outbox is still empty
+            return proceed(with: NextUpload(nil, newest: newest), for: batchRequest())  // the outbox is still empty
         }
         arrivals = Arrivals()
-        let next = request()
+        let next = batchRequest()
         phase = .recordingResult(next: next)
         return UploadStep(.acknowledge(batch, next: next))
     }
@@ -133,16 +131,16 @@ extension UploadState {
         case .prepareAgain: return backOff(retry.holdDelay(jitter: jitter))
         case .held:
             streaks.holds += 1
-            return backOff(retry.probeDelay(beforeProbe: streaks.holds, jitter: jitter))
+            return backOff(retry.delay(beforeProbe: streaks.holds, jitter: jitter))
         case .retry(_, let after):
             streaks.failures += 1
-            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, after: after)
+            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, requestedDelay: after)
             return backOff(max(delay, spacing))
         case .throttled(_, let after):
             streaks.failures += 1
             pace.didThrottle(at: now)
-            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, after: after)
-            return backOff(max(delay, pace.timeToUpload(at: now)))
+            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, requestedDelay: after)
+            return backOff(max(delay, pace.timeUntilUpload(at: now)))
         case .unanswered:
             streaks.failures += 1
             let delay = retry.unreachableDelay(beforeRetry: streaks.failures, took: took, jitter: jitter)
@@ -156,7 +154,7 @@ extension UploadState {
 
     /// Tries again with half of the rejected batch. Once only the rejected update is left, it is quarantined.
     private mutating func didReject(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
-        if makeSmaller(than: batch) { return readOutbox() }
+        if shrinkNextBatch(below: batch) { return readOutbox() }
         streaks.rejections += 1
         batchSize.recordRejectedUpdate()
         if let alone = batch.pending.first {
@@ -168,7 +166,7 @@ extension UploadState {
     }
 
     /// Makes the next batch smaller than `batch`. Returns whether that is possible.
-    private mutating func makeSmaller(than batch: UploadBatch) -> Bool {
+    private mutating func shrinkNextBatch(below batch: UploadBatch) -> Bool {
         if batch.pending.count > 1 {
             // A pending newest update can be sent alone. A repeated one can't, because that would deliver nothing
             // pending, so at least one older update must go with it.

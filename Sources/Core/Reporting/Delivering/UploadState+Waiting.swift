@@ -1,18 +1,18 @@
 /// The steps that read the outbox, wait, and handle the events that end a wait.
 extension UploadState {
     /// Returns a request that allows at least `minimum` past locations, unless the pace delays all of them.
-    func request(minimum: Int = 0) -> BatchRequest {
+    func batchRequest(minimum: Int = 0) -> BatchRequest {
         BatchRequest(
-            maximumPastLocations: pace.delaysPast(at: now) ? 0 : max(minimum, batchSize.limit),
-            withBacklog: pace.timeToBacklog(at: now) == .zero)
+            maximumPastLocations: pace.delaysPastLocations(at: now) ? 0 : max(minimum, batchSize.limit),
+            withBacklog: pace.timeUntilBacklog(at: now) == .zero)
     }
 
     mutating func readOutbox(isPrepared: Bool = false, minimum: Int = 0) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         arrivals = Arrivals()
         selection.willRead(at: now)
-        if privacy.owesOffline { return announceOffline() }
-        let request = request(minimum: minimum)
+        if privacy.isOfflinePending { return announceOffline() }
+        let request = batchRequest(minimum: minimum)
         phase = .reading(request, isPrepared: isPrepared)
         return UploadStep(.readOutbox(request))
     }
@@ -20,14 +20,14 @@ extension UploadState {
     /// Continues with `next`, the contents returned by an append or an acknowledgement. Reads the outbox instead if
     /// `next` is `nil`, or if more updates have arrived since.
     mutating func proceed(with next: NextUpload?, for request: BatchRequest?) -> UploadStep {
-        let isCurrent = !arrivals.hasAny && !privacy.owesOffline && !termination.isCancelled
+        let isCurrent = !arrivals.hasAny && !privacy.isOfflinePending && !termination.isCancelled
         guard isCurrent, let next, let request else { return readOutbox() }
         selection.willRead(at: now)
-        return select(from: next, for: request, isPrepared: false)
+        return selectBatch(from: next, for: request, isPrepared: false)
     }
 
     /// Handles the event that the outbox has stored a newer update.
-    mutating func updateStored(_ next: NextUpload?) -> UploadStep {
+    mutating func didStoreUpdate(_ next: NextUpload?) -> UploadStep {
         let request = arrivals.appendRequest
         arrivals.appendRequest = nil
         guard case .idle = phase, next != nil, request != nil else { return handleArrival(isNewerPosition: true) }
@@ -35,37 +35,39 @@ extension UploadState {
         return proceed(with: next, for: request)
     }
 
-    mutating func select(from next: NextUpload, for request: BatchRequest, isPrepared: Bool) -> UploadStep {
+    mutating func selectBatch(from next: NextUpload, for request: BatchRequest, isPrepared: Bool) -> UploadStep {
         arrivals.isOutboxEmpty = next.batch == nil
         let isPaced = !request.withBacklog
         let limit = request.maximumPastLocations
         let pending = isPaced && next.batch?.pending.isEmpty == true ? nil : next.batch
-        let newest = next.batch?.stored ?? (termination.whenEmpty ? nil : next.newest)
+        let newest = next.batch?.stored ?? (termination.endsWhenEmpty ? nil : next.newest)
         let selected = selection.batch(
             pending: pending, newest: newest, maximumPastLocations: isPaced ? 0 : limit, at: now)
-        if let undecodable = leaders.undecodable, selected?.last == undecodable, !termination.whenEmpty {
+        if let undecodable = leaders.undecodable, selected?.last == undecodable, !termination.endsWhenEmpty {
             selection.postponeHeartbeat(at: now)
             return idle(for: nil)
         }
-        if let selected, privacy.allows(selected, isLast: termination.whenEmpty) {
-            return attempt(selected, isPrepared: isPrepared)
+        if let selected, privacy.allows(selected, isLast: termination.endsWhenEmpty) {
+            return prepareOrSend(selected, isPrepared: isPrepared)
         }
         let isPending = next.batch != nil
-        if limit == 0, isPending, privacy.allowsBacklog(isLast: termination.whenEmpty), !pace.delaysPast(at: now) {
+        if limit == 0, isPending, privacy.allowsBacklog(isLast: termination.endsWhenEmpty),
+            !pace.delaysPastLocations(at: now)
+        {
             // A position that must not be repeated alone may still lead a batch, if that contains a pending update.
             return readOutbox(isPrepared: isPrepared, minimum: 1)
         }
-        if isPaced, isPending { return idle(for: pace.timeToBacklog(at: now)) }
+        if isPaced, isPending { return idle(for: pace.timeUntilBacklog(at: now)) }
         if arrivals.hasAny { return readOutbox() }  // arrived while the outbox was read
-        let step = termination.whenEmpty ? finish() : idle(for: nil)
+        let step = termination.endsWhenEmpty ? finish() : idle(for: nil)
         guard !hasReportedIdle else { return step }
         hasReportedIdle = true
         return step.reportingFirst(.idle)
     }
 
-    private mutating func attempt(_ batch: UploadBatch, isPrepared: Bool) -> UploadStep {
+    private mutating func prepareOrSend(_ batch: UploadBatch, isPrepared: Bool) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
-        let rest = pace.timeToUpload(at: now)
+        let rest = pace.timeUntilUpload(at: now)
         guard rest == .zero else { return idle(for: rest) }
         hasReportedIdle = false
         if isPrepared { return send(batch) }
@@ -75,12 +77,12 @@ extension UploadState {
 
     /// Sends a position from memory, if there is one to send. Otherwise waits before using the outbox again. A position
     /// that arrives in memory ends this wait.
-    mutating func outboxDidFail(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
+    mutating func handleOutboxFailure(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
         if privacy == .off, case .reading(let request, let isPrepared) = phase,
             let batch = selection.batch(
                 pending: nil, newest: nil, maximumPastLocations: request.maximumPastLocations, at: now)
         {
-            return attempt(batch, isPrepared: isPrepared)
+            return prepareOrSend(batch, isPrepared: isPrepared)
         }
         streaks.outboxFailures += 1
         let delay = retry.delay(beforeRetry: streaks.outboxFailures, jitter: jitter())
@@ -121,7 +123,7 @@ extension UploadState {
 
     /// Reports that the vehicle is offline before anything else is sent.
     private mutating func announceOffline() -> UploadStep {
-        let rest = pace.timeToUpload(at: now)
+        let rest = pace.timeUntilUpload(at: now)
         guard rest == .zero else { return idle(for: rest) }
         phase = .announcing(since: now)
         return UploadStep(.announce(.offline))
@@ -134,30 +136,30 @@ extension UploadState {
         switch outcome {
         case .delivered, .rejected:
             if outcome == .delivered { streaks.failures = 0 }
-            if privacy.owesOffline { privacy = .on(owesOffline: false) }
+            if privacy.isOfflinePending { privacy = .on(isOfflinePending: false) }
             return readOutbox()
         default: return backOff(after: outcome, took: now - since, jitter: jitter)
         }
     }
 
     /// Forgets earlier failures, because they say nothing about the network that is returning.
-    mutating func networkReturning() {
+    mutating func forgetFailures() {
         streaks.failures = 0
         streaks.missingPermits = 0
-        newerPositionTimeout.startAgain()
+        newerPositionTimeout.reset()
         guard case .exchanging(var exchange) = phase else { return }
-        exchange.networkReturned(at: now)
+        exchange.recordNetworkReturn(at: now)
         phase = .exchanging(exchange)
     }
 
-    mutating func networkReturned() -> UploadStep {
+    mutating func endNetworkWait() -> UploadStep {
         if case .backingOff(let end, let networkEndsAt?) = phase {
             phase = .backingOff(until: min(end, max(networkEndsAt, now)), networkEndsAt: nil)
         }
-        return timeReached()
+        return handleTimeReached()
     }
 
-    mutating func timeReached() -> UploadStep {
+    mutating func handleTimeReached() -> UploadStep {
         guard let dueAt, dueAt <= now else { return UploadStep() }
         guard case .exchanging(var exchange) = phase else { return readOutbox() }
         exchange.abort()

@@ -54,7 +54,7 @@ struct UploadState: Sendable {
     /// The conditions under which the lane ends.
     struct Termination: Sendable, Hashable {
         /// Whether the lane ends once nothing is pending.
-        var whenEmpty = false
+        var endsWhenEmpty = false
         /// Whether the lane ends as soon as possible.
         var isCancelled = false
     }
@@ -72,9 +72,9 @@ struct UploadState: Sendable {
 
     /// The time that obtaining a permit may take before the chosen batch counts as outdated. After that, the outbox is
     /// read again if there is a newer position.
-    static let quickPreparation = Duration.milliseconds(100)
+    static let preparationTimeLimit = Duration.milliseconds(100)
     /// The time after which an exchange without an answer is likely to fail, provided that the previous attempt failed.
-    static let quickRecovery = Duration.seconds(1)
+    static let recoveryTimeLimit = Duration.seconds(1)
 
     let settings: UploadSettings
     /// Whether the service records a vehicle's presence.
@@ -114,7 +114,7 @@ struct UploadState: Sendable {
     }
 
     /// The presence to send with an update.
-    var presence: Presence { privacy.presence(settings.presence) }
+    var presence: Presence { privacy.presence(whenNotPrivate: settings.presence) }
 
     /// The time when `.timeReached` is due; `nil` if the lane doesn't wait for a time.
     var dueAt: Duration? {
@@ -132,7 +132,7 @@ struct UploadState: Sendable {
         if leaders.delivered == update { return now - leaders.deliveredStartedAt }
         guard case .exchanging(let exchange) = phase, exchange.batch.last == update else { return nil }
         let elapsed = now - exchange.startedAt
-        return streaks.failures == 0 || elapsed < Self.quickRecovery ? elapsed : nil
+        return streaks.failures == 0 || elapsed < Self.recoveryTimeLimit ? elapsed : nil
     }
 
     /// Returns the request for the next upload to pass with an append that starts at `now`; `nil` if the result would
@@ -140,7 +140,7 @@ struct UploadState: Sendable {
     mutating func requestForAppend(at now: Duration) -> BatchRequest? {
         self.now = now
         arrivals.appendRequest = nil
-        if case .idle = phase, !privacy.owesOffline { arrivals.appendRequest = request() }
+        if case .idle = phase, !privacy.isOfflinePending { arrivals.appendRequest = batchRequest() }
         return arrivals.appendRequest
     }
 
@@ -152,9 +152,9 @@ struct UploadState: Sendable {
         self.now = now
         switch event {
         case .started:
-            guard case .stopped = phase else { return unexpected(event) }
+            guard case .stopped = phase else { return handleUnexpected(event) }
             return readOutbox()
-        case .updateStored(let next): return updateStored(next)
+        case .updateStored(let next): return didStoreUpdate(next)
         case .updateNotStored(let update, let overrulesStored):
             selection.offer(unstored: update, overrulesStored: overrulesStored)
             return handleArrival(isNewerPosition: true)
@@ -162,20 +162,20 @@ struct UploadState: Sendable {
             selection.forgetUnstored()
             return UploadStep()
         case .finishWhenEmpty:
-            termination.whenEmpty = true
+            termination.endsWhenEmpty = true
             return handleArrival(isNewerPosition: false)
         case .requeued: return handleArrival(isNewerPosition: false)
-        case .networkReturning:
-            networkReturning()
+        case .willNotifyOfNetworkReturn:
+            forgetFailures()
             return UploadStep()
-        case .networkReturned: return networkReturned()
+        case .networkReturned: return endNetworkWait()
         case .privateModeBegan:
-            privacy = .on(owesOffline: hasPresence)
+            privacy = .on(isOfflinePending: hasPresence)
             return handleArrival(isNewerPosition: false)
         case .privateModeEnded(let mayBePrivate):
-            privacy.end(mayBePrivate: mayBePrivate)
+            privacy.endPrivateMode(mayBePrivate: mayBePrivate)
             return handleArrival(isNewerPosition: false)
-        case .timeReached: return timeReached()
+        case .timeReached: return handleTimeReached()
         case .cancelled: return cancel()
         case .outboxRead, .outboxFailed, .prepared, .notPrepared, .answered, .resultRecorded, .announced:
             return handleResult(event, jitter: jitter)
@@ -186,30 +186,30 @@ struct UploadState: Sendable {
     private mutating func handleResult(_ event: UploadEvent, jitter: () -> Double) -> UploadStep {
         switch (event, phase) {
         case (.outboxRead(let next), .reading(let request, let isPrepared)):
-            return select(from: next, for: request, isPrepared: isPrepared)
+            return selectBatch(from: next, for: request, isPrepared: isPrepared)
         case (.outboxFailed(let error), .reading), (.outboxFailed(let error), .recordingResult):
-            return outboxDidFail(error, jitter: jitter)
+            return handleOutboxFailure(error, jitter: jitter)
         case (.prepared, .preparing(let batch, let since)): return didPrepare(for: batch, since: since)
         case (.notPrepared(let fault), .preparing(_, let since)), (.notPrepared(let fault), .announcing(let since)):
             return didNotPrepare(fault, since: since, jitter: jitter)
         case (.answered(let result), .exchanging(let exchange)):
-            return didAnswer(exchange, result, jitter: jitter)
+            return didAnswer(exchange, with: result, jitter: jitter)
         case (.resultRecorded(let next), .recordingResult(let request)): return proceed(with: next, for: request)
         case (.announced(let outcome), .announcing(let since)):
             return didAnnounce(outcome, since: since, jitter: jitter())
-        default: return unexpected(event)
+        default: return handleUnexpected(event)
         }
     }
 
     /// Reports an event that isn't valid in the current phase, which is a bug in Waypost, and restarts the lane.
-    private mutating func unexpected(_ event: UploadEvent) -> UploadStep {
-        let error = InternalError(event: Self.name(of: event), phase: Self.name(of: phase))
+    private mutating func handleUnexpected(_ event: UploadEvent) -> UploadStep {
+        let error = InternalError(event: Self.caseName(of: event), phase: Self.caseName(of: phase))
         phase = .stopped
         return UploadStep(.restart, reporting: [.internalError(error)])
     }
 
     /// Returns the name of an enumeration's case without its associated values, which may be secret.
-    private static func name(of value: Any) -> String {
+    private static func caseName(of value: Any) -> String {
         String("\(value)".prefix { $0 != "(" })
     }
 }

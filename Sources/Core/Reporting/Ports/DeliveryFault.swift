@@ -106,7 +106,7 @@ package struct ServiceAnswer: Sendable, Hashable {
     }
 
     /// Whether the answer is from the service itself, not from an intermediary.
-    package var isOfService: Bool { if case .error = body { true } else { false } }
+    package var isFromService: Bool { if case .error = body { true } else { false } }
 
     /// The status, with the service's message if there is one.
     var message: ReportedText { if case .error(let message, _) = body { "\(status) \(message)" } else { "\(status)" } }

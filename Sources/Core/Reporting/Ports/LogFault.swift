@@ -74,7 +74,7 @@ package struct FixAbsence: Sendable, Hashable {
     }
 
     /// The number of sentences that were left out because their checksum is wrong.
-    package struct LeftOut: Sendable, Hashable {
+    package struct OmittedSentences: Sendable, Hashable {
         package let count: Int
         /// The total number of sentences in the logs.
         package let total: Int
@@ -89,9 +89,9 @@ package struct FixAbsence: Sendable, Hashable {
     /// Whether the input is a recording, not a receiver.
     package let isRecorded: Bool
     /// The sentences left out, if there are so many that the fixes may be among them; otherwise `nil`.
-    package let leftOut: LeftOut?
+    package let leftOut: OmittedSentences?
 
-    package init(_ cause: Cause, isRecorded: Bool, leftOut: LeftOut?) {
+    package init(_ cause: Cause, isRecorded: Bool, leftOut: OmittedSentences?) {
         self.cause = cause
         self.isRecorded = isRecorded
         self.leftOut = leftOut
@@ -137,7 +137,7 @@ package enum LogRemark: Sendable, Hashable {
     package enum Checksums: Sendable, Hashable { case wrong, cutOff, both }
 
     /// Sentences of a log were left out because of their checksums. `firstLine` is the number of the first such line.
-    case leftOut(log: String, FixAbsence.LeftOut, Checksums, firstLine: Int)
+    case leftOut(log: String, FixAbsence.OmittedSentences, Checksums, firstLine: Int)
     /// The log `next` begins, at `start`, before the log `previous` ends, at `end`.
     case outOfOrder(previous: String, end: String, next: String, start: String)
     /// The log's time goes back to an earlier time, this many times.

@@ -11,19 +11,21 @@ package actor MemoryOutbox: Outbox {
 
     private let capacity: Int
     private let clock: MonotonicClock
-    private var account = Ledger()
+    private var counts = Ledger()
     /// The pending updates in order of acceptance.
     private var rows: [Row] = []
     private var newestUpdate: StoredUpdate?
     /// The sequence numbers of the last update and its shape points.
-    private var appended: ClosedRange<Int64>?
+    private var lastAppended: ClosedRange<Int64>?
     private var newestDelivered: StoredUpdate?
     /// Wakes an `append` that waits for room.
     private var roomListener: AsyncStream<Never>.Continuation?
-    private var maximumDelivery = Duration.zero
+    private var maximumDeliveryTime = Duration.zero
 
     /// The maximum time from an update's acceptance to its delivery, or until now if it is pending.
-    package var longestWait: Duration { max(maximumDelivery, rows.first.map { clock.now - $0.acceptedAt } ?? .zero) }
+    package var longestWait: Duration {
+        max(maximumDeliveryTime, rows.first.map { clock.now - $0.acceptedAt } ?? .zero)
+    }
 
     package init(capacity: Int, clock: MonotonicClock) {
         self.capacity = max(1, capacity)
@@ -40,31 +42,33 @@ package actor MemoryOutbox: Outbox {
             roomListener = listener
             for await _ in changes {}
         }
-        let first = account.accepted + 1
+        let first = counts.accepted + 1
         for point in shapePoints { _ = accept(point) }
         let stored = accept(update)
-        appended = first...stored.sequence
-        newestUpdate = overrulingEarlier ? stored : Self.newer(newestUpdate, stored)
-        return AppendedUpdate(stored, next: next.map(nextUpload))
+        lastAppended = first...stored.sequence
+        newestUpdate = overrulingEarlier ? stored : Self.newer(of: newestUpdate, and: stored)
+        return AppendedUpdate(stored, next: next.map(selectUpload))
     }
 
     private func accept(_ update: LocationUpdate) -> StoredUpdate {
-        account.accepted += 1
-        let stored = StoredUpdate(sequence: account.accepted, update: update)
+        counts.accepted += 1
+        let stored = StoredUpdate(sequence: counts.accepted, update: update)
         rows.append(Row(stored: stored, acceptedAt: clock.now))
         return stored
     }
 
-    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload { nextUpload(for: request) }
-
-    private func nextUpload(for request: BatchRequest) -> NextUpload {
-        NextUpload(batch(request), newest: newestUpdate)
+    package func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload {
+        selectUpload(for: request)
     }
 
-    private func batch(_ request: BatchRequest) -> UploadBatch? {
+    private func selectUpload(for request: BatchRequest) -> NextUpload {
+        NextUpload(batch(for: request), newest: newestUpdate)
+    }
+
+    private func batch(for request: BatchRequest) -> UploadBatch? {
         guard let last = newestUpdate, !rows.isEmpty else { return nil }
         let isPending = rows.contains { $0.stored.sequence == last.sequence }
-        let fresh = appended.flatMap { isPending && $0.upperBound == last.sequence ? $0 : nil }
+        let fresh = lastAppended.flatMap { isPending && $0.upperBound == last.sequence ? $0 : nil }
         let older = rows.lazy.map(\.stored).filter { $0.sequence != last.sequence }
         let shape = older.filter { fresh?.contains($0.sequence) == true }
         let backlog = older.filter { request.withBacklog && fresh?.contains($0.sequence) != true }
@@ -79,31 +83,31 @@ package actor MemoryOutbox: Outbox {
         let delivered = Set(batch.pending.map(\.sequence))
         let now = clock.now
         for row in rows where delivered.contains(row.stored.sequence) {
-            newestDelivered = Self.newer(newestDelivered, row.stored)
-            maximumDelivery = max(maximumDelivery, now - row.acceptedAt)
-            account.delivered += 1
+            newestDelivered = Self.newer(of: newestDelivered, and: row.stored)
+            maximumDeliveryTime = max(maximumDeliveryTime, now - row.acceptedAt)
+            counts.delivered += 1
         }
-        remove { delivered.contains($0) }
-        return nextUpload(for: next)
+        removeRows { delivered.contains($0) }
+        return selectUpload(for: next)
     }
 
     package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         guard rows.contains(where: { $0.stored.sequence == update.sequence }) else { return }
-        account.quarantined += 1
-        remove { $0 == update.sequence }
+        counts.quarantined += 1
+        removeRows { $0 == update.sequence }
         guard newestUpdate?.sequence == update.sequence else { return }
-        newestUpdate = rows.reduce(newestDelivered) { Self.newer($0, $1.stored) }
+        newestUpdate = rows.reduce(newestDelivered) { Self.newer(of: $0, and: $1.stored) }
     }
 
     package func ledger() async throws(OutboxError) -> Ledger {
-        var ledger = account
+        var ledger = counts
         ledger.pending = Int64(rows.count)
         return ledger
     }
 
     package func close() async throws(OutboxError) {}
 
-    private func remove(where isGone: (Int64) -> Bool) {
+    private func removeRows(where isGone: (Int64) -> Bool) {
         rows.removeAll { isGone($0.stored.sequence) }
         roomListener?.finish()
         roomListener = nil
@@ -111,7 +115,7 @@ package actor MemoryOutbox: Outbox {
 
     /// Returns the update with the newer fix. If both fixes have the same time, returns the update that was accepted
     /// later.
-    private static func newer(_ one: StoredUpdate?, _ other: StoredUpdate) -> StoredUpdate {
+    private static func newer(of one: StoredUpdate?, and other: StoredUpdate) -> StoredUpdate {
         guard let one else { return other }
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
     }

@@ -1,22 +1,22 @@
 /// A wrapper around any clock. It offers only the elapsed time and a way to sleep.
 package struct MonotonicClock: Sendable {
-    private let elapsed: @Sendable () -> Duration
-    private let sleeper: @Sendable (Duration) async throws -> Void
+    private let elapsedTime: @Sendable () -> Duration
+    private let sleepUntil: @Sendable (Duration) async throws -> Void
 
     package init<Base: Clock>(_ clock: Base) where Base.Duration == Duration {
         let start = clock.now
-        elapsed = { start.duration(to: clock.now) }
-        sleeper = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        elapsedTime = { start.duration(to: clock.now) }
+        sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     }
 
     /// The time since this value was created.
-    package var now: Duration { elapsed() }
+    package var now: Duration { elapsedTime() }
 
     /// Sleeps for `duration`. Returns early if the task is cancelled, so the caller must check `Task.isCancelled`.
     package func sleep(for duration: Duration) async { await sleep(until: now + duration) }
 
     /// Sleeps until `now` is `moment`. Returns early if the task is cancelled.
     package func sleep(until moment: Duration) async {
-        do { try await sleeper(moment) } catch {}  // a sleep only fails if cancelled
+        do { try await sleepUntil(moment) } catch {}  // a sleep only fails if cancelled
     }
 }

@@ -20,7 +20,7 @@ package protocol Outbox: Sendable {
 
     /// Returns the contents of the next upload: the newest update, its pending shape points, and then the oldest
     /// pending updates.
-    func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload
+    func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload
 
     /// Records the pending updates of `batch` as delivered. Returns the contents of the next upload, as `next` does.
     ///

@@ -27,7 +27,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         /// There is no outbox yet.
         case missing
         /// Updates of another vehicle are pending in the outbox.
-        case ofAnotherVehicle
+        case otherVehicle
         /// The outbox doesn't answer, or it isn't open yet.
         case silent
         /// The outbox has been closed.
@@ -50,7 +50,8 @@ package struct OutboxError: Error, Sendable, Hashable {
         case directory
         /// Another process owns the outbox; `nil` if it isn't known which process.
         case held(by: Holder?)
-        case ofVehicle(ReportedText, pending: Int64, configured: ReportedText)
+        /// Updates of the given vehicle are pending, but another vehicle is configured.
+        case otherVehicle(ReportedText, pending: Int64, configured: ReportedText)
         case opening
         case noMemory
         /// SQLite uses this journal mode instead of write-ahead logging.
@@ -83,7 +84,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         /// `known`.
         case earlierCopy(accepted: Int64, known: Int64)
         /// Two reads of the same data differ.
-        case unsteady
+        case inconsistentReads
         /// The write-ahead log ends before this update, although the update was committed.
         case logEndsBeforeUpdate(Int64)
         /// The write-ahead log ends before this revision of the ledger, although the revision was committed.

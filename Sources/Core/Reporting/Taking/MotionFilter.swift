@@ -7,7 +7,7 @@ struct MotionFilter: Sendable {
     private var track = DerivedMotion()
     private var deadReckoning = DeadReckoningAccuracy()
     private var classifier = MotionClassifier()
-    private var heading = HeadingHold()
+    private var headingFilter = HeadingFilter()
     /// The accuracy radius in metres that is assumed in `measured` for a fix without one.
     private static let defaultRadius = 25.0
     /// The vehicle's motion at the last fix; `nil` if it is unknown.
@@ -18,12 +18,12 @@ struct MotionFilter: Sendable {
     private(set) var measured: Fix?
 
     /// Whether the track contradicts the receiver's speeds or courses. If so, neither is reported.
-    var contradictsStated: Bool { track.contradictsStated }
+    var contradictsReportedMotion: Bool { track.contradictsReportedMotion }
 
     /// Returns `fix` with the accuracy, place and motion to report. The time of the fix never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
         var measured = deadReckoning.widen(track.complete(fix))
-        if track.contradictsStated {
+        if track.contradictsReportedMotion {
             measured.speedMetersPerSecond = nil
             measured.headingDegrees = nil
         }
@@ -36,7 +36,7 @@ struct MotionFilter: Sendable {
         reported.headingDegrees = reported.derived.headingDegrees ?? reported.headingDegrees
         reported.derived = TrackMotion()
         guard let motion else { return reported }
-        return heading.steady(reported, motion.kind)
+        return headingFilter.filter(reported, motion: motion.kind)
     }
 
     /// Returns the place of a parked vehicle with the time of `fix`. The fixes of a parked vehicle wander, so reporting
@@ -58,14 +58,14 @@ struct MotionFilter: Sendable {
 /// A moving vehicle is reported with its course, a creeping vehicle with its last course, and a standing vehicle
 /// without a heading. If the receiver reports the heading of the vehicle's body (HDT, THS), creeping and standing
 /// vehicles use that instead.
-struct HeadingHold: Sendable {
+struct HeadingFilter: Sendable {
     /// The maximum time that a creeping vehicle keeps its last course.
-    private static let maximumHold = Duration.seconds(60)
+    private static let maximumCourseAge = Duration.seconds(60)
 
     private var course: (degrees: Double, at: UTCTime)?
 
     /// Returns `fix` with the heading that suits the vehicle's `motion`, or without one if that heading is unknown.
-    mutating func steady(_ fix: Fix, _ motion: Motion.Kind) -> Fix {
+    mutating func filter(_ fix: Fix, motion: Motion.Kind) -> Fix {
         var fix = fix
         switch motion {
         case .moving: course = fix.headingDegrees.map { ($0, fix.timeOfFix) }
@@ -78,7 +78,7 @@ struct HeadingHold: Sendable {
     private func keptCourse(at time: UTCTime) -> Double? {
         guard let course else { return nil }
         let age = course.at.duration(to: time)
-        return age >= .zero && age <= Self.maximumHold ? course.degrees : nil
+        return age >= .zero && age <= Self.maximumCourseAge ? course.degrees : nil
     }
 }
 
@@ -95,7 +95,7 @@ struct DeadReckoningAccuracy: Sendable {
     private static let defaultRadius = 10.0
 
     /// The time of the last satellite position; before the first one, the time of the first estimate.
-    private var since: UTCTime?
+    private var estimatedSince: UTCTime?
     private var radius = defaultRadius
     /// The length in metres of the estimated track since the last satellite position.
     private var distance = 0.0
@@ -105,14 +105,14 @@ struct DeadReckoningAccuracy: Sendable {
     mutating func widen(_ fix: Fix) -> Fix {
         defer { previous = fix }
         guard fix.quality == .estimated else {
-            since = fix.timeOfFix
+            estimatedSince = fix.timeOfFix
             radius = fix.horizontalAccuracyMeters ?? Self.defaultRadius
             distance = 0
             return fix
         }
         if let previous { distance += previous.distance(to: fix) }
-        let start = min(since ?? fix.timeOfFix, fix.timeOfFix)
-        since = start
+        let start = min(estimatedSince ?? fix.timeOfFix, fix.timeOfFix)
+        estimatedSince = start
         let seconds = start.duration(to: fix.timeOfFix) / .seconds(1)
         let growth = max(seconds * Self.growthPerSecond, distance * Self.growthPerMeter)
         var widened = fix

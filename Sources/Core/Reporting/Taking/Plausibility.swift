@@ -7,7 +7,7 @@ package import TimeAndChance
 /// accepted fix before them then counts as wrong.
 package struct Plausibility: Sendable {
     /// The number of agreeing fixes that overrule the last accepted fix.
-    private static let quorum = 3
+    private static let requiredAgreements = 3
 
     /// The time between two fixes beyond which other fixes must confirm the later one. A vehicle may be parked
     /// overnight, but a faulty receiver is off by years.
@@ -18,9 +18,9 @@ package struct Plausibility: Sendable {
     private let newest: Fix?
     private var lastAccepted: Fix?
     /// Whether a position measured by satellites has been accepted, not only estimates by dead reckoning.
-    private var hasMeasured = false
+    private var hasAcceptedMeasured = false
     /// The fix before `lastAccepted`, if the two agree.
-    private var earlier: Fix?
+    private var earlierAccepted: Fix?
     private var candidate: Fix?
     /// The rejected fix before `candidate`.
     private var earlierCandidate: Fix?
@@ -53,31 +53,33 @@ package struct Plausibility: Sendable {
         if let earliest, fix.timeOfFix < earliest { return .rejected(.before(earliest)) }
         if let latest, fix.timeOfFix > latest { return .rejected(.after(latest)) }
 
-        guard fix.quality != .estimated || hasMeasured else { return .rejected(.estimatedBeforeMeasured) }
+        guard fix.quality != .estimated || hasAcceptedMeasured else { return .rejected(.estimatedBeforeMeasured) }
 
-        guard let rejection = objection(to: fix, after: measured) else {
+        guard let rejection = rejectionReason(for: fix, after: measured) else {
             accept(fix, after: lastAccepted)
             return .accepted(overrulesEarlier: false)
         }
         countAgreement(fix)
-        guard candidateCount >= Self.quorum else { return .rejected(rejection) }
+        guard candidateCount >= Self.requiredAgreements else { return .rejected(rejection) }
         let overrules = (lastAccepted ?? newest).map { $0.timeOfFix >= fix.timeOfFix } ?? false
         accept(fix, after: earlierCandidate)
         return .accepted(overrulesEarlier: overrules)
     }
 
     /// Returns the reason to reject `fix` unless other fixes confirm it; `nil` if there is no reason.
-    private func objection(to fix: Fix, after measured: Fix?) -> FixRejection? {
+    private func rejectionReason(for fix: Fix, after measured: Fix?) -> FixRejection? {
         if let lastAccepted {
             var previous = lastAccepted
             var next = fix
             if let measured, measured.timeOfFix == lastAccepted.timeOfFix {
                 previous = measured
-                next = fix.completed(after: measured)
+                next = fix.completed(from: measured)
                 previous.speedMetersPerSecond = measured.knownSpeedMetersPerSecond
             }
             let contradiction = Self.contradiction(between: previous, and: next)
-            guard case .jump = contradiction, let earlier, fix.canContinue(from: earlier, via: lastAccepted) else {
+            guard case .jump = contradiction, let earlierAccepted,
+                fix.canContinue(from: earlierAccepted, via: lastAccepted)
+            else {
                 return contradiction
             }
             return nil
@@ -98,16 +100,16 @@ package struct Plausibility: Sendable {
         let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
         candidateCount = agrees ? candidateCount + 1 : 1
         if let earlierCandidate, let candidate, fix.canContinue(from: earlierCandidate, via: candidate) {
-            candidateCount = Self.quorum
+            candidateCount = Self.requiredAgreements
         }
         earlierCandidate = candidate
         candidate = fix
     }
 
     private mutating func accept(_ fix: Fix, after previous: Fix?) {
-        earlier = previous
+        earlierAccepted = previous
         lastAccepted = fix
-        hasMeasured = hasMeasured || fix.quality != .estimated
+        hasAcceptedMeasured = hasAcceptedMeasured || fix.quality != .estimated
         candidate = nil
         earlierCandidate = nil
         candidateCount = 0

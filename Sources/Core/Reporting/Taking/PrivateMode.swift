@@ -14,7 +14,7 @@ package struct PrivateZone: Sendable, Hashable {
 
     /// Whether the zone is more than 1,000 km from `fix`. If so, the zone's latitude and longitude are probably
     /// swapped.
-    package func isImplausible(from fix: Fix) -> Bool { !contains(fix, margin: 1_000_000) }
+    package func isImplausiblyFar(from fix: Fix) -> Bool { !contains(fix, margin: 1_000_000) }
 
     /// Whether `fix` is inside the circle, or at most `margin` metres outside it.
     fileprivate func contains(_ fix: Fix, margin: Double = 0) -> Bool {
@@ -39,7 +39,7 @@ package struct PrivateMode: Sendable {
     /// the process was frozen, and the switch may have been on in the meantime.
     private static let maximumPollGap = Duration.seconds(2)
     /// The time after a gap between readings during which fixes from the receiver's buffer may still arrive.
-    private static let bufferedTime = Duration.seconds(1)
+    private static let maximumBufferedTime = Duration.seconds(1)
 
     private let zones: [PrivateZone]
     private var isSwitchedOn = false
@@ -69,7 +69,9 @@ package struct PrivateMode: Sendable {
     package mutating func observe(isSwitchedOn: Bool, at now: Duration? = nil, isPolled: Bool = false) {
         if self.isSwitchedOn, !isSwitchedOn { nextFixMayBeEarlier = true }
         self.isSwitchedOn = isSwitchedOn
-        if let now, let lastReading, now - lastReading > Self.maximumPollGap { doubtEndsAt = now + Self.bufferedTime }
+        if let now, let lastReading, now - lastReading > Self.maximumPollGap {
+            doubtEndsAt = now + Self.maximumBufferedTime
+        }
         if isPolled || lastReading != nil { lastReading = now }
     }
 

@@ -14,7 +14,7 @@ package struct ReportingPolicy: Sendable {
         case interval(Duration)
         /// An update is due when a follower's extrapolated position is off by more than `liveToleranceMeters`, or when
         /// `maximumInterval` has passed since the previous update. While the vehicle turns, brakes or accelerates, the
-        /// tolerance is `manoeuvreSlack` times as large.
+        /// tolerance is `manoeuvreToleranceFactor` times as large.
         case accuracy(liveToleranceMeters: Int, maximumInterval: Duration)
 
         /// The maximum time between two updates of a moving vehicle.
@@ -28,30 +28,30 @@ package struct ReportingPolicy: Sendable {
     /// The minimum time between two updates, even when a parked vehicle departs.
     private static let minimumInterval = Duration.seconds(5)
     /// The maximum deviation of the times of a receiver's fixes from whole seconds.
-    private static let jitter = Duration.milliseconds(100)
+    private static let maximumTimeJitter = Duration.milliseconds(100)
     /// The time after an update during which no other update is due.
-    static let minimumSpacing = minimumInterval - jitter
+    static let minimumSpacing = minimumInterval - maximumTimeJitter
 
     /// The factor that widens the tolerance during a manoeuvre. An update sent in the middle of a manoeuvre would soon
     /// be wrong again.
-    private static let manoeuvreSlack = 1.18
+    private static let manoeuvreToleranceFactor = 1.18
 
     /// The distance in metres by which an ordinary manoeuvre takes a vehicle off its extrapolated position, for each
     /// second of the reporting interval.
-    private static let manoeuvreMeters = 7.0
+    private static let manoeuvreMetersPerSecond = 7.0
     /// The distance in metres that a departing vehicle covers before its speed and heading are known.
-    private static let startMeters = 20.0
+    private static let departureMeters = 20.0
     /// The accuracy radius in metres that is assumed for a position without one.
     private static let defaultRadius = 10.0
 
     private let kind: Kind
     private let heartbeat: Duration
-    private var manoeuvre = ManoeuvreDetector()
+    private var manoeuvreDetector = ManoeuvreDetector()
     /// The last update with the rounded position that a follower knows, but with the exact speed and accuracy.
     private var lastReported: Fix?
-    private var lastSeen: UTCTime?
+    private var lastFixTime: UTCTime?
     /// The time between the last two fixes.
-    private var spacing = Duration.zero
+    private var fixSpacing = Duration.zero
     /// Whether the vehicle was parked at the last fix.
     private var isParked = false
     /// Whether the vehicle has departed since the last update.
@@ -66,13 +66,13 @@ package struct ReportingPolicy: Sendable {
     mutating func reset() { self = Self(kind, heartbeat: heartbeat) }
 
     /// Records `fix` and the vehicle's `motion`. Must be called before `isDue`.
-    package mutating func observe(_ fix: Fix, _ motion: Motion?) {
+    package mutating func observe(_ fix: Fix, motion: Motion?) {
         let wasParked = isParked
         isParked = motion?.isParked ?? false
         hasDeparted = !isParked && (wasParked || hasDeparted)
-        spacing = lastSeen.map { $0.duration(to: fix.timeOfFix) } ?? .zero
-        lastSeen = fix.timeOfFix
-        manoeuvre.observe(fix)
+        fixSpacing = lastFixTime.map { $0.duration(to: fix.timeOfFix) } ?? .zero
+        lastFixTime = fix.timeOfFix
+        manoeuvreDetector.observe(fix)
     }
 
     /// Records that `fix` has become an update.
@@ -87,13 +87,13 @@ package struct ReportingPolicy: Sendable {
 
     /// Whether `fix` proves the extrapolation of `reported` wrong. It does if the two positions are farther apart than
     /// their errors and ordinary manoeuvres can explain.
-    private func isWrong(_ reported: Fix, by fix: Fix) -> Bool {
+    private func isExtrapolation(of reported: Fix, disprovedBy fix: Fix) -> Bool {
         let off = reported.extrapolated(to: fix.timeOfFix).distance(to: fix)
         let errors = [reported, fix].reduce(0) { $0 + ($1.horizontalAccuracyMeters ?? Self.defaultRadius) }
         if isParked { return off > errors }
         guard case .interval(let interval) = kind else { return false }
-        if !reported.statesMotion { return fix.statesMotion && off > errors + Self.startMeters }
-        return off > errors + interval / .seconds(1) * Self.manoeuvreMeters
+        if !reported.statesMotion { return fix.statesMotion && off > errors + Self.departureMeters }
+        return off > errors + interval / .seconds(1) * Self.manoeuvreMetersPerSecond
     }
 
     /// Whether `fix` may be reported even if it isn't due, because the minimum time since the last update has passed.
@@ -107,17 +107,17 @@ package struct ReportingPolicy: Sendable {
         let elapsed = lastReported.timeOfFix.duration(to: fix.timeOfFix)
         if elapsed < .zero { return true }  // the receiver's clock was set back, and Plausibility accepted it
         if elapsed < Self.minimumSpacing { return false }
-        if isWrong(lastReported, by: fix) { return true }
+        if isExtrapolation(of: lastReported, disprovedBy: fix) { return true }
         if isParked {
-            return elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
+            return elapsed + max(.zero, min(fixSpacing, .seconds(5))) > heartbeat
         }
         // The fix closest to the end of the interval is due, even if it is a little early.
-        let tolerance = max(.zero, min(spacing, .seconds(1)) / 2)
+        let tolerance = max(.zero, min(fixSpacing, .seconds(1)) / 2)
         switch kind {
         case .interval(let interval):
             return elapsed + tolerance >= (hasDeparted ? min(interval, Self.minimumInterval) : interval)
         case .accuracy(let meters, let maximumInterval):
-            let bound = Double(meters) * (manoeuvre.isUnderWay ? Self.manoeuvreSlack : 1)
+            let bound = Double(meters) * (manoeuvreDetector.isUnderWay ? Self.manoeuvreToleranceFactor : 1)
             let error = lastReported.extrapolated(to: fix.timeOfFix).distance(to: fix)
             return elapsed + tolerance >= maximumInterval || error > bound
         }
@@ -138,7 +138,7 @@ private struct ManoeuvreDetector: Sendable {
     /// two seconds.
     private static let minimumDeviation = 1.0
     /// The minimum time between the fixes that are kept for comparison, at whatever rate they arrive.
-    private static let spacing = Duration.milliseconds(900)
+    private static let minimumFixSpacing = Duration.milliseconds(900)
     private static let maximumAge = Duration.seconds(4)
 
     private(set) var isUnderWay = false
@@ -154,7 +154,7 @@ private struct ManoeuvreDetector: Sendable {
         let age = earliest.map { $0.timeOfFix.duration(to: fix.timeOfFix) } ?? .zero
         let deviation = earliest.map { $0.extrapolated(to: fix.timeOfFix).distance(to: fix) } ?? 0
         isUnderWay = age > .zero && age <= Self.maximumAge && deviation > Self.minimumDeviation
-        if earlier.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }) ?? true {
+        if earlier.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.minimumFixSpacing }) ?? true {
             earliest = earlier
             earlier = fix
         }

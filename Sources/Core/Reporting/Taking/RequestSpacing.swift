@@ -40,10 +40,10 @@ package struct RequestSpacing: Sendable {
     /// - Returns: whether it is too soon to report the fix.
     func isTooSoon(_ fix: Fix, at now: Duration, sinceRequest elapsed: Duration?) -> Bool {
         guard isLive, let elapsed else { return false }
-        return elapsed < ReportingPolicy.minimumSpacing && !isPlayedFaster(fix, at: now)
+        return elapsed < ReportingPolicy.minimumSpacing && !isFasterThanRealTime(fix, at: now)
     }
 
-    private func isPlayedFaster(_ fix: Fix, at now: Duration) -> Bool {
+    private func isFasterThanRealTime(_ fix: Fix, at now: Duration) -> Bool {
         minimumAge.map { Self.age(of: fix, at: now) < $0 - Self.liveTolerance } ?? false
     }
 

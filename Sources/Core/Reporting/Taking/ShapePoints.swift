@@ -13,103 +13,105 @@ package struct ShapePoints: Sendable {
     /// The maximum number of fixes that are considered at a time.
     private static let maximumWindow = 256
     /// The number of settled points that makes an update due, regardless of the policy.
-    private static let full = 48
+    private static let fullPointCount = 48
     /// The maximum number of points per update. If there are more, the latest are kept. A receiver with 50 fixes per
     /// second can reach the maximum before an update is allowed.
     package static let maximumPoints = 256
     /// The maximum error in metres from rounding a position to 10⁻⁷ degrees.
-    private static let rounding = 0.01
+    private static let maximumRoundingError = 0.01
 
     /// The tolerance in metres; `nil` if no points are reported between updates.
     private let tolerance: Double?
     /// Points that will be reported regardless of later fixes.
-    private var settled: [LocationUpdate] = []
+    private var settledPoints: [LocationUpdate] = []
     /// The positions to report, from the last settled point or update on.
     private var window: [LocationUpdate] = []
     /// The receiver's positions for the fixes of `window`. A parked vehicle is reported in one place, but some of these
     /// positions may turn out to be part of its departure.
-    private var raw: [LocationUpdate] = []
-    /// Whether `window` and `raw` differ, because the vehicle is parked.
-    private var isHeld = false
+    private var rawWindow: [LocationUpdate] = []
+    /// Whether `window` and `rawWindow` differ, because the vehicle is parked.
+    private var differsFromRaw = false
     private var continuity = TrackContinuity()
 
-    /// - Parameter meters: the maximum distance of the reported track from a fix; `nil` if no points are reported
-    ///   between updates.
-    package init(meters: Double?) { tolerance = meters.map { $0 - Self.rounding } }
+    /// - Parameter toleranceMeters: the maximum distance of the reported track from a fix; `nil` if no points are
+    ///   reported between updates.
+    package init(toleranceMeters: Double?) {
+        tolerance = toleranceMeters.map { $0 - Self.maximumRoundingError }
+    }
 
     /// Whether there are so many points that an update should no longer wait.
-    var isFull: Bool { settled.count >= Self.full }
+    var isFull: Bool { settledPoints.count >= Self.fullPointCount }
 
     /// Adds a fix.
     ///
     /// - Parameters:
     ///   - fix: the fix as it would be reported.
     ///   - rawFix: the receiver's fix, which differs from `fix` while the vehicle is parked; `nil` if they are equal.
-    mutating func add(_ fix: Fix, seenAt rawFix: Fix? = nil) {
+    mutating func add(_ fix: Fix, rawFix: Fix? = nil) {
         guard let tolerance else { return }
         let point = LocationUpdate(placeOf: fix)
         let rawPoint = rawFix.map(LocationUpdate.init(placeOf:)) ?? point
         if case .onward = continuity.step(to: fix), let last = window.last {
-            if isHeld, (point.latitude, point.longitude) != (last.latitude, last.longitude) {
-                window.replaceSubrange(1..., with: raw.dropFirst())
-                isHeld = false
+            if differsFromRaw, (point.latitude, point.longitude) != (last.latitude, last.longitude) {
+                window.replaceSubrange(1..., with: rawWindow.dropFirst())
+                differsFromRaw = false
             }
-            if window.count == Self.maximumWindow { settleMost(tolerance) }
+            if window.count == Self.maximumWindow { settleFullWindow(tolerance: tolerance) }
         } else {
-            if window.count > 1 { settle(keptIndices(tolerance).dropFirst().map { window[$0] }) }
+            if window.count > 1 { settle(keptIndices(tolerance: tolerance).dropFirst().map { window[$0] }) }
             settle([point])
             window.removeAll(keepingCapacity: true)
-            raw.removeAll(keepingCapacity: true)
-            isHeld = false
+            rawWindow.removeAll(keepingCapacity: true)
+            differsFromRaw = false
         }
         window.append(point)
-        raw.append(rawPoint)
-        isHeld = isHeld || point != rawPoint
+        rawWindow.append(rawPoint)
+        differsFromRaw = differsFromRaw || point != rawPoint
     }
 
     /// Removes and returns the points before the last fix. That fix becomes the update itself, and starts the next
     /// window.
-    mutating func take() -> [LocationUpdate] {
+    mutating func takePoints() -> [LocationUpdate] {
         guard let tolerance, let update = window.last else { return [] }
         if window.count == 1 {
-            settled.removeLast()  // the first fix after a gap, which is the update itself
+            settledPoints.removeLast()  // the first fix after a gap, which is the update itself
         } else {
-            settle(keptIndices(tolerance).dropFirst().dropLast().map { window[$0] })
+            settle(keptIndices(tolerance: tolerance).dropFirst().dropLast().map { window[$0] })
         }
-        let points = settled
-        settled = []
+        let points = settledPoints
+        settledPoints = []
         window = [update]
-        raw = [update]
-        isHeld = false
+        rawWindow = [update]
+        differsFromRaw = false
         return points
     }
 
     /// Forgets all fixes since the last update.
-    mutating func forget() {
-        settled = []
+    mutating func reset() {
+        settledPoints = []
         window = []
-        raw = []
-        isHeld = false
+        rawWindow = []
+        differsFromRaw = false
         continuity = TrackContinuity()
     }
 
     private mutating func settle(_ points: [LocationUpdate]) {
-        settled = (settled + points).suffix(Self.maximumPoints)
+        settledPoints = (settledPoints + points).suffix(Self.maximumPoints)
     }
 
     /// Settles the points of a full window. The last straight leg stays in the window, because later fixes may extend
     /// it, unless it makes up more than half of the window.
-    private mutating func settleMost(_ tolerance: Double) {
-        let kept = keptIndices(tolerance)
+    private mutating func settleFullWindow(tolerance: Double) {
+        let kept = keptIndices(tolerance: tolerance)
         let open = kept.dropLast().last ?? 0
         let end = open < window.count / 2 ? window.count - 1 : open
         settle(kept.dropFirst().prefix { $0 <= end }.map { window[$0] })
         window.removeFirst(end)
-        raw.removeFirst(end)
+        rawWindow.removeFirst(end)
     }
 
     /// Returns the indices of the window's positions that must be reported.
-    private func keptIndices(_ tolerance: Double) -> [Int] {
+    private func keptIndices(tolerance: Double) -> [Int] {
         TrackSimplification.keptIndices(of: window.map(\.place), tolerance: tolerance)
     }
 }

@@ -9,12 +9,12 @@ struct UpdateQueue: Sendable {
     }
 
     /// The maximum number of updates in the queue. The oldest are dropped first.
-    static let limit = 1024
-    private static let perAppend = ShapePoints.maximumPoints + 1
+    static let maximumUpdates = 1024
+    private static let maximumUpdatesPerAppend = ShapePoints.maximumPoints + 1
 
     /// The last append, if it failed. It may have been committed to the disk anyway, so it is repeated unchanged. The
     /// outbox then recognises the updates and doesn't accept them twice.
-    private var failed: Append?
+    private var failedAppend: Append?
     /// The updates that aren't part of an append yet.
     private var updates: [LocationUpdate] = []
     /// Whether the updates in the outbox are wrong, but the outbox has not been notified yet.
@@ -24,32 +24,34 @@ struct UpdateQueue: Sendable {
     private(set) var generation = 0
 
     /// Whether the queue has no updates.
-    var isEmpty: Bool { failed == nil && updates.isEmpty }
+    var isEmpty: Bool { failedAppend == nil && updates.isEmpty }
 
     /// Adds updates. Returns the number of updates that were dropped for lack of room.
-    mutating func keep(_ more: [LocationUpdate]) -> Int {
+    mutating func add(_ more: [LocationUpdate]) -> Int {
         let all = updates + more
-        updates = all.suffix(Self.limit - (failed?.all.count ?? 0))
+        updates = all.suffix(Self.maximumUpdates - (failedAppend?.all.count ?? 0))
         return all.count - updates.count
     }
 
-    /// Keeps an append that failed. Returns the number of updates that were dropped for lack of room.
-    mutating func keep(failed append: Append) -> Int {
-        failed = append
-        return keep([])
+    /// Restores an append that failed. Returns the number of updates that were dropped for lack of room.
+    mutating func restore(failed append: Append) -> Int {
+        failedAppend = append
+        return add([])
     }
 
     /// Removes and returns the next append; `nil` if the queue is empty. A failed append comes first. Otherwise the
     /// append has as many updates as fit, the newest ones if `withNewest` is true, or else the oldest.
     mutating func takeNext(withNewest: Bool) -> Append? {
-        if let failed {
-            self.failed = nil
-            return failed
+        if let failedAppend {
+            self.failedAppend = nil
+            return failedAppend
         }
-        return take(withNewest ? updates.suffix(Self.perAppend) : updates.prefix(Self.perAppend))
+        return removeAppend(
+            of: withNewest ? updates.suffix(Self.maximumUpdatesPerAppend) : updates.prefix(Self.maximumUpdatesPerAppend)
+        )
     }
 
-    private mutating func take(_ taken: ArraySlice<LocationUpdate>) -> Append? {
+    private mutating func removeAppend(of taken: ArraySlice<LocationUpdate>) -> Append? {
         guard let last = taken.last else { return nil }
         updates.removeSubrange(taken.indices)
         return Append(points: Array(taken.dropLast()), last: last)
@@ -57,7 +59,7 @@ struct UpdateQueue: Sendable {
 
     /// Records that all updates until now, stored or not, were wrong.
     mutating func overruleEarlier() {
-        failed = nil
+        failedAppend = nil
         updates = []
         overrulesStored = true
         generation += 1
@@ -65,7 +67,7 @@ struct UpdateQueue: Sendable {
 
     /// Records that the outbox has accepted an append that overrules all of its earlier updates. `generation` is the
     /// append's; if it is outdated, this has no effect.
-    mutating func didOverrule(_ generation: Int) {
+    mutating func didOverrule(generation: Int) {
         if generation == self.generation { overrulesStored = false }
     }
 }

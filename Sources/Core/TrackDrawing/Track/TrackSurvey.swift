@@ -18,7 +18,7 @@ package struct TrackSurvey: Sendable {
         map.add(known, step: step)
         // A short stop takes so little time that positions alone don't distinguish it from slow driving. Fixes without
         // a speed are therefore ignored.
-        if known.speedMetersPerSecond != nil { halts.add(known, step) }
+        if known.speedMetersPerSecond != nil { halts.add(known, step: step) }
         if case .broken = step { profile.add(fix, beginsRun: true) } else { profile.add(fix, beginsRun: false) }
         if let speed = fix.speedMetersPerSecond { speeds.add(speed) }
     }
@@ -103,7 +103,7 @@ package struct TrackSummary: Sendable {
     @discardableResult
     package mutating func add(_ fix: Fix) -> TrackContinuity.Step {
         let step = statistics.add(fix)
-        stops.add(fix, step)
+        stops.add(fix, step: step)
         return step
     }
 }

@@ -88,7 +88,7 @@ package struct FollowDecisions: Sendable {
 
     private mutating func fail(_ reason: ReportedText, after: Duration?, jitter: Double) -> Decision {
         failures += 1
-        let backoff = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
+        let backoff = retry.delay(beforeRetry: failures, jitter: jitter, requestedDelay: after)
         return (complain(reason), .read(after: max(pause(jitter), backoff)))
     }
 

@@ -29,7 +29,7 @@ package final class DistantZones: ReportingObserver {
         guard case .fix(let fix) = event else { return }
         let changed: [Int]? = state.withLock { state in
             let before = state
-            state.distant.removeAll { !zones[$0].isImplausible(from: fix) }
+            state.distant.removeAll { !zones[$0].isImplausiblyFar(from: fix) }
             state.hasFix = true
             return before.hasFix && before.distant == state.distant ? nil : state.distant
         }

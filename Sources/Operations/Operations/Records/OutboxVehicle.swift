@@ -19,13 +19,13 @@ package struct OutboxVehicle: Sendable {
 
     /// Verifies that pending updates in the outbox, if any, belong to `vehicle`. Writes nothing. Blocks.
     ///
-    /// - Throws: `ofAnotherVehicle` if pending updates belong to another vehicle. If there is no record, the updates
+    /// - Throws: `otherVehicle` if pending updates belong to another vehicle. If there is no record, the updates
     ///   are assumed to belong to `vehicle`.
     package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
         throw OutboxError(
-            .ofAnotherVehicle, path: outbox,
-            .ofVehicle(earlier, pending: ledger.pending, configured: "\(vehicle)"))
+            .otherVehicle, path: outbox,
+            .otherVehicle(earlier, pending: ledger.pending, configured: "\(vehicle)"))
     }
 
     /// Verifies the same as `require`, then records that the outbox belongs to `vehicle`. Blocks.
@@ -34,7 +34,7 @@ package struct OutboxVehicle: Sendable {
     ///   - vehicle: the configured vehicle.
     ///   - ledger: the outbox's ledger.
     ///   - warn: receives a warning if the record can't be written.
-    /// - Throws: `ofAnotherVehicle` if pending updates belong to another vehicle.
+    /// - Throws: `otherVehicle` if pending updates belong to another vehicle.
     package func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
         try require(vehicle, ledger)
         guard earlier?.description != vehicle.description else { return }

@@ -34,8 +34,8 @@ actor FaultyOutbox: Outbox {
         }
     }
 
-    func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
-        changed(try await base.next(request))
+    func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload {
+        changed(try await base.nextUpload(for: request))
     }
 
     private func changed(_ next: NextUpload) -> NextUpload {
@@ -63,7 +63,7 @@ actor FaultyOutbox: Outbox {
 
     func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload {
         calls += 1
-        if bug == .forgetsAcknowledgements, calls % 50 < 2 { return try await self.next(next) }
+        if bug == .forgetsAcknowledgements, calls % 50 < 2 { return try await self.nextUpload(for: next) }
         if bug == .countsTwice, !batch.lastIsPending { countedTwice += 1 }
         return changed(try await base.acknowledge(batch, next: next))
     }

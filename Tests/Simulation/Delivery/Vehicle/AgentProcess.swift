@@ -45,7 +45,8 @@ final class AgentProcess: @unchecked Sendable {
         var opened: any Outbox = store
         if let bug { opened = bug.wrapped(opened, in: world) }
         let ledger = try await opened.ledger()
-        let newest = try await opened.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
+        let newest = try await opened.nextUpload(for: BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?
+            .update
         if let breach = world.account.open(ledger, at: world.now) { world.recordBreach(breach.law, breach.detail) }
         outbox = WatchedOutbox(opened, world: world, life: life, disk: environment.disk)
 

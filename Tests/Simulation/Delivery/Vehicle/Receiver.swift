@@ -111,7 +111,7 @@ final class Receiver: FixSource, @unchecked Sendable {
         guard let deadline = decoder.idleDeadline else { return }
         await world.clock.wait(for: deadline - world.now)
         var fixes: [Fix] = []
-        decoder.lineIsIdle(at: world.now) { fixes.append($0) }
+        decoder.handleIdleLine(at: world.now) { fixes.append($0) }
         for fix in fixes { await deliver(.fix(fix)) }
         while let warning = decoder.takeWarning() { await deliver(.warning(warning)) }
     }

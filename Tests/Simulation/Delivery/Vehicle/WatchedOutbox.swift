@@ -50,8 +50,8 @@ struct WatchedOutbox: Outbox {
         }
     }
 
-    func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
-        let next = try await watched { () throws(OutboxError) in try await base.next(request) }
+    func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload {
+        let next = try await watched { () throws(OutboxError) in try await base.nextUpload(for: request) }
         // A failed acknowledgement may be on the disk anyway, which is noticed when the outbox is next opened.
         if next.batch == nil { await check() }
         return next
