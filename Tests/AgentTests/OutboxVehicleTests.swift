@@ -39,11 +39,11 @@ import WaypostTestSupport
 
     @Test func keepTheirUpdatesIfTheConfigurationNamesAnotherVehicle() async throws {
         try await leavePendingUpdate(of: "van-7")
-        let cause = OutboxError.Cause.ofVehicle(
+        let cause = OutboxError.Cause.otherVehicle(
             "providers/p/vehicles/van-7", pending: 1, configured: "providers/p/vehicles/van-8")
         for _ in 1...2 {
             let error = await #expect(throws: OutboxError.self) { try await openOutbox(forVehicle: "van-8") }
-            #expect(error == OutboxError(.ofAnotherVehicle, path: path, cause))
+            #expect(error == OutboxError(.otherVehicle, path: path, cause))
         }
 
         let outbox = try await openOutbox(forVehicle: "van-7")

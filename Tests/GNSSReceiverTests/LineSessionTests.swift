@@ -28,7 +28,7 @@ import WaypostTestSupport
     @Test mutating func areWokenOnceForAnEpochThatIsHeldBack() {
         let undated = sentence("GPGGA,101500.000,4810.5000,N,01131.2000,E,1,08,1.1,520.0,M,47.0,M,,")
         #expect(session.decode(Array(undated.utf8).span, at: .seconds(1)) == nil)
-        #expect(session.lineIsIdle(at: .seconds(2)) == nil)
+        #expect(session.handleIdleLine(at: .seconds(2)) == nil)
         #expect(session.nextWakeUp(after: .seconds(2)) == .seconds(6))
     }
 
@@ -89,7 +89,7 @@ import WaypostTestSupport
             var now = Duration.seconds(second)
             for (index, byte) in (useful + Array(inView.utf8)).enumerated() {
                 now += byteTime
-                _ = session.lineIsIdle(at: now)  // completes an epoch whose last sentence isn't known yet
+                _ = session.handleIdleLine(at: now)  // completes an epoch whose last sentence isn't known yet
                 guard session.decode([byte].span, at: now) != nil else { continue }
                 // The fix doesn't wait for the line end.
                 fixes.append((now, .seconds(second) + byteTime * (useful.count - 2)))

@@ -181,7 +181,7 @@ private struct ReceiverLoop {
             case .success(.stopped): return .stopped
             case .success(.timedOut) where readPause > .zero: continue
             case .success(.timedOut):
-                guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
+                guard let fix = session.handleIdleLine(at: MonotonicTime.now) else { continue }
                 positionWatch.recordSentences(withPosition: true, at: MonotonicTime.now)
                 notifyObservers(of: fix)
                 mailbox.post(.fix(fix))

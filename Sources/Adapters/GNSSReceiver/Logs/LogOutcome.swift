@@ -106,8 +106,8 @@ package struct LogOutcome: Sendable {
             guard let rejection = outcome.statistics.rejection else { continue }
             return .rejectedPositions(
                 rejected: rejection.rejected, stated: rejection.total, field: "\(rejection.mostFrequent)",
-                count: rejection.mostFrequent.found.count, log: outcome.name,
-                firstLine: rejection.mostFrequent.found.firstLine)
+                count: rejection.mostFrequent.occurrences.count, log: outcome.name,
+                firstLine: rejection.mostFrequent.occurrences.firstLine)
         }
         let undated = outcomes.reduce(0) { $0 + $1.statistics.epochs.undated }
         guard undated == 0 else { return .undated(undated) }

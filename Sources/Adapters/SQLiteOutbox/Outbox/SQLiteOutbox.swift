@@ -73,7 +73,7 @@ package actor SQLiteOutbox: Outbox {
         return AppendedUpdate(stored, next: next.flatMap { try? engine.next($0, after: stored, with: shapePoints) })
     }
 
-    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
+    package func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload {
         try openEngine().next(request)
     }
 

@@ -48,7 +48,7 @@ final class StoreOpening {
         } else {
             store = try OutboxStore(files)
             guard try loadCounters(of: store) == counters else {
-                throw OutboxError(.damaged, path: files.path, .unsteady)
+                throw OutboxError(.damaged, path: files.path, .inconsistentReads)
             }
             store.enableCheckpointOnClose()
             try truncateLog(of: store)

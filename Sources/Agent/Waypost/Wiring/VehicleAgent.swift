@@ -169,7 +169,7 @@ package struct VehicleAgent: Sendable {
                 }
                 watch = watch ?? EvictionWatch(since: summary.evictions)
                 monitor.note(quarantined: summary.quarantined.count)
-                if hasRequeued { await reporter.requeued() }
+                if hasRequeued { await reporter.notifyOfRequeue() }
                 hasEmptiedLog = try await truncateLogIfPrivate(unless: hasEmptiedLog)
                 await reporter.retryStoring()
             } catch {

@@ -55,7 +55,7 @@ struct FixesSummary {
 
     private func describe(_ track: TrackSummary, in lines: inout LabelledLines) {
         let figures = track.statistics
-        guard let first = figures.first, let last = figures.last else { return }
+        guard let first = figures.firstTime, let last = figures.lastTime else { return }
         lines.add("time", [TrackFigures.period(from: first, to: last)])
         if let words = WeekRolloverWarning.text(forLogFrom: first, at: now) { lines.add("", wrapped: words) }
         lines.add("distance", [FigureText.distance(figures.distanceMeters)])

@@ -52,7 +52,7 @@ struct MapPage {
     private var header: Markup {
         let track = survey.summary.statistics
         var header: Markup = "<header>\n<h1><bdi>\(title)</bdi></h1>\n"
-        if let first = track.first, let last = track.last {
+        if let first = track.firstTime, let last = track.lastTime {
             header.add("<p class=\"span\">\(TrackFigures.period(from: first, to: last))</p>")
         }
         header.add("<dl class=\"figures\">\n\(figures)</dl>")

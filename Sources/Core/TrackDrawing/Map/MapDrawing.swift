@@ -179,7 +179,7 @@ struct MapDrawing {
         } else if isApart {
             drawLabel("end \(timeLabel(of: end))", nextTo: last, isStrong: true)
         } else {
-            drawLabel(map.summary.statistics.fixes == 1 ? atStart : "start and end", nextTo: first, isStrong: true)
+            drawLabel(map.summary.statistics.fixCount == 1 ? atStart : "start and end", nextTo: first, isStrong: true)
         }
         if isApart { drawLabel(atStart, nextTo: first, isStrong: true) }
     }
