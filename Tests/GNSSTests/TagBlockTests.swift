@@ -9,14 +9,14 @@ import WaypostTestSupport
         WaypostTestSupport.sentence(fields, start: "\\", ending: "\\") + sentence
     }
 
-    static let bare = sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A")
+    static let undatedSentence = sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A")
     /// 2026-01-05T10:15:31Z, in seconds since 1970.
-    static let sent = 1_767_608_131
+    static let sendTime = 1_767_608_131
 
     static let streams: [(String, [String])] = [
-        (tagged("c:\(sent)", bare), ["2026-01-05T10:15:30.000Z"]),
-        (tagged("s:r3669961,c:\(sent),n:7", bare), ["2026-01-05T10:15:30.000Z"]),
-        (tagged("c:\(sent)250", bare), ["2026-01-05T10:15:30.000Z"]),
+        (tagged("c:\(sendTime)", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
+        (tagged("s:r3669961,c:\(sendTime),n:7", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
+        (tagged("c:\(sendTime)250", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
         // Sent after midnight with a time before midnight.
         (
             tagged("c:1767571201", sentence("GPGLL,5231.5,N,01324.25,E,235959.50,A,A")),
@@ -24,35 +24,41 @@ import WaypostTestSupport
         ),
         // One block also dates earlier fixes.
         (
-            sentence("GPGLL,5231.5,N,01324.25,E,101529.00,A,A") + tagged("c:\(sent)", bare),
+            sentence("GPGLL,5231.5,N,01324.25,E,101529.00,A,A") + tagged("c:\(sendTime)", undatedSentence),
             ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z"]
         ),
         // Days without a sentence advance the date.
         (
-            tagged("c:\(sent)", bare)
+            tagged("c:\(sendTime)", undatedSentence)
                 + tagged(
-                    "c:\(sent + 3 * 86_400)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
+                    "c:\(sendTime + 3 * 86_400)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
             ["2026-01-05T10:15:30.000Z", "2026-01-08T10:15:31.000Z"]
         ),
         // The receiver's own date has priority, in the epoch and afterwards.
         (
-            tagged("c:\(sent + 864_000)", Framing.plain + "\r\n")
-                + tagged("c:\(sent + 864_000)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
+            tagged("c:\(sendTime + 864_000)", Framing.plainSentence + "\r\n")
+                + tagged("c:\(sendTime + 864_000)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
-        (Decoding.dateSentence() + tagged("c:\(sent + 864_000)", bare), ["2026-01-05T10:15:30.000Z"]),
-        // Damaged, unset, absurd or absent.
-        ("\\c:\(sent)*00\\" + bare, []), ("\\c:\(sent)\\" + bare, []), (tagged("c:86400", bare), []),
-        (tagged("c:99999999999999999", bare), []), (tagged("c:9223372036854775807", bare), []),
-        (tagged("c:-9223372036854775808", bare), []), (tagged("c:-1", bare), []), (tagged("c:", bare), []),
-        (tagged("s:x", bare), []),
-        (tagged("xc:\(sent)", bare), []), ("\\" + tagged("c:\(sent)", bare), ["2026-01-05T10:15:30.000Z"]),
-        ("\\" + String(repeating: "a", count: 300) + tagged("c:\(sent)", bare), ["2026-01-05T10:15:30.000Z"]),
+        (Decoding.dateSentence() + tagged("c:\(sendTime + 864_000)", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
+        // Times of transmission that are damaged, unset, absurd or missing.
+        ("\\c:\(sendTime)*00\\" + undatedSentence, []), ("\\c:\(sendTime)\\" + undatedSentence, []),
+        (tagged("c:86400", undatedSentence), []),
+        (tagged("c:99999999999999999", undatedSentence), []), (tagged("c:9223372036854775807", undatedSentence), []),
+        (tagged("c:-9223372036854775808", undatedSentence), []), (tagged("c:-1", undatedSentence), []),
+        (tagged("c:", undatedSentence), []),
+        (tagged("s:x", undatedSentence), []),
+        (tagged("xc:\(sendTime)", undatedSentence), []),
+        ("\\" + tagged("c:\(sendTime)", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
+        (
+            "\\" + String(repeating: "a", count: 300) + tagged("c:\(sendTime)", undatedSentence),
+            ["2026-01-05T10:15:30.000Z"]
+        ),
     ]
 
     @Test(arguments: streams)
     func dateFixesWithoutAnotherDate(stream: String, times: [String]) {
-        #expect(Decoding.fixes(stream).map(\.timeOfFix.description) == times)
+        #expect(Decoding.fixes(of: stream).map(\.timeOfFix.description) == times)
     }
 
     @Test(arguments: streams)
@@ -65,21 +71,21 @@ import WaypostTestSupport
         }
     }
 
-    @Test func areIgnoredBeforeTheEarliestTimeOfALiveReceiver() {
-        let stream = Self.tagged("c:\(Self.sent)", Self.bare)
+    @Test func areIgnoredOnALiveLineIfTheyPredateTheRelease() {
+        let stream = Self.tagged("c:\(Self.sendTime)", Self.undatedSentence)
         func options(releasedOn day: Int) -> NMEADecoderOptions {
             let release = UTCTime(year: 2026, month: 1, day: day)
             return NMEADecoderOptions(dates: .repaired(reference: { release }, earliest: release))
         }
         let late = options(releasedOn: 8)
         let early = options(releasedOn: 4)
-        #expect(Decoding.fixes(stream, options: late).isEmpty)
-        #expect(Decoding.fixes(stream, options: early).count == 1)
+        #expect(Decoding.fixes(of: stream, options: late).isEmpty)
+        #expect(Decoding.fixes(of: stream, options: early).count == 1)
     }
 
     @Test func neverHideASentence() {
-        #expect(Decoding.fixes("C:\\logs\\" + Framing.plain).count == 1)
-        #expect(Decoding.fixes("\\s:x" + Framing.plain).count == 1)
-        #expect(Decoding.fixes("\\s:x\r\n" + Framing.plain + "\\").count == 1)
+        #expect(Decoding.fixes(of: "C:\\logs\\" + Framing.plainSentence).count == 1)
+        #expect(Decoding.fixes(of: "\\s:x" + Framing.plainSentence).count == 1)
+        #expect(Decoding.fixes(of: "\\s:x\r\n" + Framing.plainSentence + "\\").count == 1)
     }
 }
