@@ -69,7 +69,7 @@ struct GPSDComparison {
         Set(directFixes.map(Self.timeModuloRollOver)).subtracting(fixesThroughGPSD.map(Self.timeModuloRollOver)).count
     }
 
-    /// Returns the time of `fix` modulo 1024 weeks. gpsd moves past dates by such spans, but recordings keep their dates.
+    /// Returns the time modulo 1024 weeks, because gpsd moves past dates by such spans and recordings keep theirs.
     private static func timeModuloRollOver(of fix: Fix) -> Int64 {
         fix.timeOfFix.millisecondsSince1970 % (1024 * 7 * UTCTime.millisecondsPerDay)
     }
