@@ -83,7 +83,8 @@ import WaypostTestSupport
         ),
         Row(
             testDescription: "stopped for long enough",
-            fixes: drive(seconds: 5, speed: 10) + drive(seconds: 15, speed: 0, from: 40, at: 5), speed: 0, heading: nil),
+            fixes: drive(seconds: 5, speed: 10) + drive(seconds: 15, speed: 0, from: 40, at: 5), speed: 0,
+            heading: nil),
         Row(
             testDescription: "just driven off",
             fixes: drive(seconds: 60, speed: 0) + drive(seconds: 3, speed: 12, from: 12, at: 60),

@@ -116,7 +116,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger().delivered == 8)
     }
 
-    @Test func requestsATokenForEveryUpload() async throws {
+    @Test func asksForATokenAtEveryUpload() async throws {
         let transport = ScriptedTransport { _ in Self.successResponse }
         try await appendUpdates(of: 1...5)
         _ = await drain(try reporter(past: 1, over: transport))

@@ -9,7 +9,7 @@ import WaypostTestSupport
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread")) struct LiveErrors {
     struct Score {
         var updates = 0
-        /// The maximum error in metres at a fix at least 5 s after the previous update, when another update was allowed.
+        /// The maximum error in metres at a fix at least 5 s after the last update, when another update was allowed.
         var maximumError = 0.0
         /// The second of the drive at which this error occurs.
         var secondOfMaximumError = 0.0

@@ -220,8 +220,8 @@ import WaypostTestSupport
         #expect(upload.state.presence == .unknown)
     }
 
-    /// Otherwise, an outbox in memory that is full of pending updates would have no room for the next position. Requeued
-    /// updates are not new positions.
+    /// Otherwise, an outbox in memory that is full of pending updates would have no room for the next position.
+    /// Requeued updates are not new positions.
     @Test func deliverPendingUpdatesAfterPrivateMode() {
         becomePrivate()
         upload.handle(.outboxRead(Self.repetition, newest: nil))

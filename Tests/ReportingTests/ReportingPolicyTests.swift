@@ -82,8 +82,8 @@ import WaypostTestSupport
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
     }
 
-    /// A parked van moves forward and is reported as moving, or a parked receiver's speed is wrong for a second. The next
-    /// update bounds the error of a follower.
+    /// A parked van moves forward and is reported as moving, or a parked receiver's speed is wrong for a second. The
+    /// next update limits the error of a follower.
     @Test(
         arguments: [
             .interval(.seconds(10)), .interval(.seconds(30)),
