@@ -28,7 +28,7 @@ import WaypostTestSupport
     }
 
     /// These tests may run within a unit, but the unit didn't start them itself.
-    @Test func haveTheKernelsNames() {
+    @Test func haveTheNamesThatTheKernelReports() {
         let own = HoldingProcess(reading: getpid())
         #expect(own.command == commandName(ofProcess: getpid()) && own.command != nil)
         #expect(own.stopCommand == "kill \(getpid())")
