@@ -84,7 +84,8 @@ import WaypostTestSupport
         Statement(hasExp: false, stated: 3600, format: .automatic, lifetimesByLocalClock: lifetimesByLength),
         Statement(hasExp: false, stated: issueTime + 3600, format: .automatic, lifetimesByLocalClock: lifetimesByExp),
         Statement(
-            hasExp: false, stated: (issueTime + 3600) * 1000, format: .automatic, lifetimesByLocalClock: lifetimesByExp),
+            hasExp: false, stated: (issueTime + 3600) * 1000, format: .automatic,
+            lifetimesByLocalClock: lifetimesByExp),
         Statement(hasExp: false, stated: 3600, format: .secondsFromNow, lifetimesByLocalClock: lifetimesByLength),
         Statement(
             hasExp: false, stated: issueTime + 3600, format: .epochSeconds, lifetimesByLocalClock: lifetimesByExp),
