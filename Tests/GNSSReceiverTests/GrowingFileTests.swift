@@ -134,7 +134,7 @@ import WaypostTestSupport
         #expect(seconds == [1, 2, 3])
     }
 
-    @Test(.timeLimit(.minutes(1))) func areANewRecordingAfterTruncation() async throws {
+    @Test(.timeLimit(.minutes(1))) func areReadAsANewRecordingAfterTruncation() async throws {
         try append("# longer than the new content\n" + epoch(second: 1), to: path)
         let reader = try LogReader(paths: [path], follows: true)
         #expect(await reader.next().fixes.isEmpty)

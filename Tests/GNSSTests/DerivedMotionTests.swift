@@ -92,7 +92,7 @@ import WaypostTestSupport
             heading: 0),
     ]
 
-    @Test(arguments: drives) func deriveSpeedAndCourse(row: Row) {
+    @Test(arguments: drives) func haveSpeedAndCourse(row: Row) {
         let last = Self.withDerivedMotion(row.fixes).last
         #expect(last?.speedMetersPerSecond == nil && last?.headingDegrees == nil)
         if let speed = row.speed {

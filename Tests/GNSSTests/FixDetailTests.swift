@@ -22,7 +22,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: motions)
-    func readSpeedAndHeadingFromVTG(body: String, speed: Double?, heading: Double?) throws {
+    func includeSpeedAndHeadingFromVTG(body: String, speed: Double?, heading: Double?) throws {
         let fix = try Self.fix(adding: body)
         #expect(fix.speedMetersPerSecond == speed)
         #expect(fix.headingDegrees == heading)
@@ -61,7 +61,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: solutions)
-    func readModeAndDilutionFromGSA(body: String, mode: FixMode?, hdop: Double?) throws {
+    func includeModeAndDilutionFromGSA(body: String, mode: FixMode?, hdop: Double?) throws {
         let fix = try Self.fix(adding: body)
         #expect(fix.mode == mode)
         #expect(fix.hdop == hdop)

@@ -14,7 +14,7 @@ import TimeAndChance
 
     /// Runs with and without a signal from the kernel that the network has returned.
     @Test(arguments: [(true, 3), (false, 15)], [UInt64](1...2))
-    func recoverQuickly(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
+    func areFollowedByAQuickRecovery(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
         let result = try await onThread(named: "simulation") {
             Swift.Result { try Self.run(flaps: 100, isSignalled: signal.isGiven, seed: seed) }
         }.get()

@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [(50.0, 10.5...13), (500, 0.75...2)])
-    func keepsItsPace(updatesPerSecond: Double, seconds: ClosedRange<Double>) async throws {
+    func keepsTheRateOfTheBacklog(updatesPerSecond: Double, seconds: ClosedRange<Double>) async throws {
         let result = try await Self.simulate(pace: updatesPerSecond) { $0.roundTrip = .milliseconds(20) }
         let drained = try #require(result.drainedAt)
         #expect(seconds.contains(drained / .seconds(1)), "\(drained)")

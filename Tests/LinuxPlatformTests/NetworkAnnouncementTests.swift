@@ -90,7 +90,7 @@ import Testing
 
     private static let newAddressAndRoute = message(newAddress, address(scope: 0)) + message(newRoute, route())
 
-    @Test(arguments: histories) func areCountedOnce(before: [[UInt8]], address: Bool, route: Bool) {
+    @Test(arguments: histories) func areReportedAsNewOnce(before: [[UInt8]], address: Bool, route: Bool) {
         var routes = NetworkRoutes()
         for datagram in before { _ = routes.record(datagram.span) }
         var others = routes
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// The number of remembered routes is bounded.
-    @Test func areCountedAgainAfterAnOverflow() {
+    @Test func areReportedAsNewAgainAfterAnOverflow() {
         var routes = NetworkRoutes()
         let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
             routes.record(Self.message(Self.newAddress, Self.address(scope: 0, lastByte: last)).span)

@@ -122,7 +122,7 @@ import WaypostTestSupport
 }
 
 @Suite struct BoundedFiles {
-    @Test func areReadWhole() throws {
+    @Test func areReadCompletelyUpToTheirLimit() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write([1, 2, 3], to: "file")
         #expect(try BoundedFile.contents(of: path, limit: 3) == [1, 2, 3])

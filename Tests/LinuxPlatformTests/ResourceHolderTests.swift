@@ -16,7 +16,7 @@ import WaypostTestSupport
     ])
     func belongToAUnit(groups: String, unit: String?) { #expect(HoldingProcess.unit(ofGroups: groups) == unit) }
 
-    @Test func areStoppedWithTheirUnit() {
+    @Test func areStoppedByTheCommandOfTheirUnit() {
         let service = HoldingProcess(processID: 812, command: "waypost", unit: "waypost")
         #expect(service.description == "waypost (process 812)")
         #expect(service.stopCommand == "systemctl stop waypost")

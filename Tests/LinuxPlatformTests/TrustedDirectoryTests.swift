@@ -125,7 +125,7 @@ import WaypostTestSupport
     /// Directories are created one after the other, for this user only, and through links of this user.
     @Test(
         arguments: [0o700, 0o1777] as [UInt32], ["new", "new/and/below", "real/new", "dangling/new", "new/./../new/a"])
-    func areCreated(mode: UInt32, name: String) throws {
+    func areCreatedIfMissing(mode: UInt32, name: String) throws {
         let directory = try Self.makeDirectory(mode: mode)
         #expect(try DirectoryTrust.require(directory.path(name), .none, missing: .created))
         #expect(try FileStatus(behind: directory.path(name)).permissions == 0o700)

@@ -229,7 +229,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(0.0, 111_195.0), (60, 55_597), (-60, 55_597), (89.9, 194)])
-    func scaleADegreeOfLongitudeWithTheLatitude(latitude: Double, meters: Double) {
+    func haveDistancesThatDependOnTheLatitude(latitude: Double, meters: Double) {
         var (one, other) = (Fix.sample(0), Fix.sample(0))
         (one.latitude, one.longitude) = (latitude, 10)
         (other.latitude, other.longitude) = (latitude, 11)

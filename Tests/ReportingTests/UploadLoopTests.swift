@@ -4,8 +4,8 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Tests of the upload state by tables. Each row has an event, the resulting action, and the time until which the state
-/// waits.
+/// Tests of the upload state with tables. Each row has an event, the resulting action, and the time until which the
+/// state waits.
 @Suite struct UploadLoop {
     struct Row: Sendable {
         /// The time of the event in seconds since the start.
@@ -466,7 +466,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The seconds since the start of the request that update 1000 led, at second 10 after these events.
+    /// Events, and the seconds from the start of the request that update 1000 led until second 10.
     @Test(
         arguments: [
             ("nothing was sent", [], nil),
