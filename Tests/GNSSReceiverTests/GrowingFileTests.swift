@@ -11,15 +11,17 @@ import WaypostTestSupport
 
 @Suite struct GrowthChanges {
     /// Returns the status of a file with the inode `number`.
-    private static func file(_ number: UInt64, _ bytes: Int64, volume: UInt64 = 0) -> FileStatus {
+    private static func file(_ number: UInt64, bytes: Int64, volume: UInt64 = 0) -> FileStatus {
         FileStatus(kind: .file, owner: 0, bytes: bytes, identity: FileStatus.Identity(volume: volume, number: number))
     }
 
     static let changes: [(Int64, FileStatus, FileStatus?, LogFileChange)] = [
-        (10, file(1, 10), file(1, 10), .none), (10, file(1, 10), nil, .none), (10, file(1, 9), file(1, 9), .truncated),
-        (10, file(1, 0), file(1, 0), .truncated), (10, file(1, 9), nil, .truncated),
-        (10, file(1, 10), file(2, 0), .replaced), (10, file(1, 10), file(1, 10, volume: 7), .replaced),
-        (10, file(1, 0), file(2, 0), .replaced), (0, file(1, 0), file(1, 0), .none),
+        (10, file(1, bytes: 10), file(1, bytes: 10), .none), (10, file(1, bytes: 10), nil, .none),
+        (10, file(1, bytes: 9), file(1, bytes: 9), .truncated),
+        (10, file(1, bytes: 0), file(1, bytes: 0), .truncated), (10, file(1, bytes: 9), nil, .truncated),
+        (10, file(1, bytes: 10), file(2, bytes: 0), .replaced),
+        (10, file(1, bytes: 10), file(1, bytes: 10, volume: 7), .replaced),
+        (10, file(1, bytes: 0), file(2, bytes: 0), .replaced), (0, file(1, bytes: 0), file(1, bytes: 0), .none),
     ]
 
     /// The position up to which the opened file has been read, its status, the status of the file that is now at the

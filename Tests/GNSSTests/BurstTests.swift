@@ -7,15 +7,15 @@ import WaypostTestSupport
 @Suite struct Bursts {
     private static let place = "5231.50000,N,01324.25000,E"
 
-    private static func gga(_ time: String, _ place: String = place, talker: String = "GP") -> String {
+    private static func gga(_ time: String, at place: String = place, talker: String = "GP") -> String {
         sentence("\(talker)GGA,\(time),\(place),1,08,0.9,34.5,M,46.9,M,,")
     }
-    private static func rmc(_ time: String, _ place: String = place, status: String = "A", talker: String = "GP")
+    private static func rmc(_ time: String, at place: String = place, status: String = "A", talker: String = "GP")
         -> String
     {
         sentence("\(talker)RMC,\(time),\(status),\(place),10.0,90.0,050126,,,\(status == "A" ? "A" : "N")")
     }
-    private static func gll(_ time: String, _ place: String = place, status: String = "A", talker: String = "GP")
+    private static func gll(_ time: String, at place: String = place, status: String = "A", talker: String = "GP")
         -> String
     {
         sentence("\(talker)GLL,\(place),\(time),\(status)")
@@ -59,8 +59,8 @@ import WaypostTestSupport
         let milliseconds = Int(delay * 100)
         let text = (30..<40).map { second in
             let place = "5231.500\(second),N,01324.25000,E"
-            return Self.gga("1015\(second).00", place) + Epochs.sentence("GSA", tick: 0, milliseconds: 1000)
-                + Self.rmc("1015\(second).\(milliseconds)", place)
+            return Self.gga("1015\(second).00", at: place) + Epochs.sentence("GSA", tick: 0, milliseconds: 1000)
+                + Self.rmc("1015\(second).\(milliseconds)", at: place)
         }
         let outcome = Decoding.outcome(of: Array(text.joined().utf8))
         #expect(outcome.fixes.map(\.timeOfFix.description) == (30..<40).map { Self.utcTime(at: "10:15:\($0).000") })
@@ -71,7 +71,7 @@ import WaypostTestSupport
     /// Sentences of several epochs: another place, a repeated type, a receiver at 5 Hz, the next second, and an offset
     /// that no time zone has.
     @Test(arguments: [
-        ([gga("101530"), rmc("101530.30", "5231.50010,N,01324.25000,E")], 2), ([rmc("101530"), rmc("121530")], 2),
+        ([gga("101530"), rmc("101530.30", at: "5231.50010,N,01324.25000,E")], 2), ([rmc("101530"), rmc("121530")], 2),
         ([rmc("101530"), rmc("101530.20"), rmc("101530.40"), gga("101530.60")], 4),
         ([rmc("101530"), gga("101531")], 2), ([rmc("101530"), gll("102330")], 2),
     ])

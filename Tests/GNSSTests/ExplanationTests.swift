@@ -75,8 +75,8 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        (TagBlocks.tagged("s:r1,c:1767608131", ""), "after a tag block, sent at 2026-01-05T10:15:31.000Z"),
-        (TagBlocks.tagged("s:r1", ""), "after a tag block without a time of transmission"),
+        (TagBlocks.tagBlock("s:r1,c:1767608131", before: ""), "after a tag block, sent at 2026-01-05T10:15:31.000Z"),
+        (TagBlocks.tagBlock("s:r1", before: ""), "after a tag block without a time of transmission"),
         ("+GPSRD:", "after 7 bytes of other data: \"+GPSRD:\""),
         ("\u{1}", "after 1 byte of other data: \".\""),
     ])

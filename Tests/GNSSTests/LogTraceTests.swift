@@ -7,7 +7,7 @@ import WaypostTestSupport
 /// The explanations of a log's lines.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread, as fuzzers do"))
 struct LogTraces {
-    private static func rmc(_ second: Int, _ ending: String = "A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A") -> String {
+    private static func rmc(_ second: Int, ending: String = "A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A") -> String {
         sentence("GPRMC,1015\(second).00,\(ending)")
     }
     private static func gga(_ second: Int, quality: Int = 1, position: String = "5231.6,N,01324.35,E") -> String {
@@ -34,14 +34,14 @@ struct LogTraces {
         ),
         (rmc(30), 1, ["which was released at the end of the log", "quality from this sentence"]),
         (
-            gga(30) + rmc(30, "V,,,,,,,050126,,,N"), 1,
+            gga(30) + rmc(30, ending: "V,,,,,,,050126,,,N"), 1,
             ["epoch 10:15:30.000: no fix: void according to GPRMC in line 2 (status V, mode N)"]
         ),
         (
             gga(30, quality: 8) + rmc(30), 2,
             ["no fix: simulated or entered by hand, according to GPGGA in line 1 (quality 8)"]
         ),
-        (rmc(30, "A,0000.0,N,00000.0,E,,,050126,,,A"), 1, ["no fix: its position is 0, 0"]),
+        (rmc(30, ending: "A,0000.0,N,00000.0,E,,,050126,,,A"), 1, ["no fix: its position is 0, 0"]),
         (rmc(30) + rmc(31) + rmc(30), 3, ["no fix: one of the last fixes has the same time"]),
         (
             gga(29) + gga(30) + rmc(31) + rmc(32), 1,
@@ -56,7 +56,7 @@ struct LogTraces {
         (Decoding.dateSentence() + gga(30), 2, ["date: from GPZDA in line 1, which is close to the fix in time"]),
         (rmc(30) + gga(31), 2, ["date: from GPRMC in line 1, the last date before the fix"]),
         (
-            TagBlocks.tagged("c:1767608131", gga(30)), 1,
+            TagBlocks.tagBlock("c:1767608131", before: gga(30)), 1,
             [
                 "date: from the time of transmission in the tag block in line 1",
                 "after a tag block, sent at 2026-01-05T10:15:31.000Z",

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @Suite struct TagBlocks {
     /// Returns `sentence` after a tag block that consists of `fields` and a checksum.
-    static func tagged(_ fields: String, _ sentence: String) -> String {
+    static func tagBlock(_ fields: String, before sentence: String) -> String {
         WaypostTestSupport.sentence(fields, start: "\\", ending: "\\") + sentence
     }
 
@@ -14,44 +14,49 @@ import WaypostTestSupport
     static let sendTime = 1_767_608_131
 
     static let streams: [(String, [String])] = [
-        (tagged("c:\(sendTime)", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
-        (tagged("s:r3669961,c:\(sendTime),n:7", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
-        (tagged("c:\(sendTime)250", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
+        (tagBlock("c:\(sendTime)", before: undatedSentence), ["2026-01-05T10:15:30.000Z"]),
+        (tagBlock("s:r3669961,c:\(sendTime),n:7", before: undatedSentence), ["2026-01-05T10:15:30.000Z"]),
+        (tagBlock("c:\(sendTime)250", before: undatedSentence), ["2026-01-05T10:15:30.000Z"]),
         // Sent after midnight with a time before midnight.
         (
-            tagged("c:1767571201", sentence("GPGLL,5231.5,N,01324.25,E,235959.50,A,A")),
+            tagBlock("c:1767571201", before: sentence("GPGLL,5231.5,N,01324.25,E,235959.50,A,A")),
             ["2026-01-04T23:59:59.500Z"]
         ),
         // One block also dates earlier fixes.
         (
-            sentence("GPGLL,5231.5,N,01324.25,E,101529.00,A,A") + tagged("c:\(sendTime)", undatedSentence),
+            sentence("GPGLL,5231.5,N,01324.25,E,101529.00,A,A") + tagBlock("c:\(sendTime)", before: undatedSentence),
             ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z"]
         ),
         // Days without a sentence advance the date.
         (
-            tagged("c:\(sendTime)", undatedSentence)
-                + tagged(
-                    "c:\(sendTime + 3 * 86_400)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
+            tagBlock("c:\(sendTime)", before: undatedSentence)
+                + tagBlock(
+                    "c:\(sendTime + 3 * 86_400)", before: sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
             ["2026-01-05T10:15:30.000Z", "2026-01-08T10:15:31.000Z"]
         ),
         // The receiver's own date has priority, in the epoch and afterwards.
         (
-            tagged("c:\(sendTime + 864_000)", Framing.plainSentence + "\r\n")
-                + tagged("c:\(sendTime + 864_000)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
+            tagBlock("c:\(sendTime + 864_000)", before: Framing.plainSentence + "\r\n")
+                + tagBlock("c:\(sendTime + 864_000)", before: sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
-        (Decoding.dateSentence() + tagged("c:\(sendTime + 864_000)", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
+        (
+            Decoding.dateSentence() + tagBlock("c:\(sendTime + 864_000)", before: undatedSentence),
+            ["2026-01-05T10:15:30.000Z"]
+        ),
         // Times of transmission that are damaged, unset, absurd or missing.
         ("\\c:\(sendTime)*00\\" + undatedSentence, []), ("\\c:\(sendTime)\\" + undatedSentence, []),
-        (tagged("c:86400", undatedSentence), []),
-        (tagged("c:99999999999999999", undatedSentence), []), (tagged("c:9223372036854775807", undatedSentence), []),
-        (tagged("c:-9223372036854775808", undatedSentence), []), (tagged("c:-1", undatedSentence), []),
-        (tagged("c:", undatedSentence), []),
-        (tagged("s:x", undatedSentence), []),
-        (tagged("xc:\(sendTime)", undatedSentence), []),
-        ("\\" + tagged("c:\(sendTime)", undatedSentence), ["2026-01-05T10:15:30.000Z"]),
+        (tagBlock("c:86400", before: undatedSentence), []),
+        (tagBlock("c:99999999999999999", before: undatedSentence), []),
+        (tagBlock("c:9223372036854775807", before: undatedSentence), []),
+        (tagBlock("c:-9223372036854775808", before: undatedSentence), []),
+        (tagBlock("c:-1", before: undatedSentence), []),
+        (tagBlock("c:", before: undatedSentence), []),
+        (tagBlock("s:x", before: undatedSentence), []),
+        (tagBlock("xc:\(sendTime)", before: undatedSentence), []),
+        ("\\" + tagBlock("c:\(sendTime)", before: undatedSentence), ["2026-01-05T10:15:30.000Z"]),
         (
-            "\\" + String(repeating: "a", count: 300) + tagged("c:\(sendTime)", undatedSentence),
+            "\\" + String(repeating: "a", count: 300) + tagBlock("c:\(sendTime)", before: undatedSentence),
             ["2026-01-05T10:15:30.000Z"]
         ),
     ]
@@ -72,7 +77,7 @@ import WaypostTestSupport
     }
 
     @Test func areIgnoredOnALiveLineIfTheyPredateTheRelease() {
-        let stream = Self.tagged("c:\(Self.sendTime)", Self.undatedSentence)
+        let stream = Self.tagBlock("c:\(Self.sendTime)", before: Self.undatedSentence)
         func options(releasedOn day: Int) -> NMEADecoderOptions {
             let release = UTCTime(year: 2026, month: 1, day: day)
             return NMEADecoderOptions(dates: .repaired(reference: { release }, earliest: release))

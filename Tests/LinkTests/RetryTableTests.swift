@@ -78,11 +78,11 @@ import WaypostTestSupport
         Row("501", answerFirstRequests(with: rejection(501, name: "UNIMPLEMENTED"))) {
             ($0.waits, $0.requests) = ([60], 3)
         },
-        Row("413", { _, arrival in arrival.past.count > 1 ? strange(413, "") : nil }) { $0.requests = 3 },
+        Row("413", { _, arrival in arrival.past.count > 1 ? strange(413, body: "") : nil }) { $0.requests = 3 },
     ]
 
     static let temporary: [Row] = [
-        Row("408", answerFirstRequests(with: strange(408, ""))) { $0.waits = [1] },
+        Row("408", answerFirstRequests(with: strange(408, body: ""))) { $0.waits = [1] },
         Row("409 ABORTED", answerFirstRequests(with: rejection(409, name: "ABORTED"))) { $0.waits = [1] },
         Row("429", answerFirstRequests(with: rejection(429, name: "RESOURCE_EXHAUSTED"), times: 2)) {
             ($0.waits, $0.requests) = ([5, 10], 3)
@@ -103,7 +103,9 @@ import WaypostTestSupport
         },
         Row("500 UNKNOWN", answerFirstRequests(with: rejection(500, name: "UNKNOWN"))) { $0.waits = [1] },
         Row("500 DATA_LOSS", answerFirstRequests(with: rejection(500, name: "DATA_LOSS"))) { $0.waits = [1] },
-        Row("502 with HTML", answerFirstRequests(with: strange(502, "<html>Bad Gateway</html>"))) { $0.waits = [1] },
+        Row("502 with HTML", answerFirstRequests(with: strange(502, body: "<html>Bad Gateway</html>"))) {
+            $0.waits = [1]
+        },
         Row("503 UNAVAILABLE", answerFirstRequests(with: rejection(503, name: "UNAVAILABLE"), times: 2)) {
             ($0.waits, $0.requests) = ([1, 2], 3)
         },
@@ -122,22 +124,23 @@ import WaypostTestSupport
         return answer
     }()
 
-    private static func strange(_ status: Int, _ body: String, headers: [String: String] = [:]) -> ServedResponse {
+    private static func strange(_ status: Int, body: String, headers: [String: String] = [:]) -> ServedResponse {
         StandInFleetEngine.strange(status, body, headers: headers)
     }
 
     static let portals: [Row] =
         [
-            ("a redirect", strange(302, "", headers: ["Location": "/login"])),
-            ("a permanent redirect", strange(301, "<html></html>", headers: ["Location": "/login"])),
-            ("HTML", strange(200, "<html>Welcome to our Wi-Fi</html>")), ("an empty body", strange(200, "")),
-            ("a truncated body", strange(200, #"{"name":"providers/p/vehi"#)),
-            ("another program's JSON", strange(200, #"{"status":"login required"}"#)),
-            ("204", strange(204, "")), ("511", strange(511, "<html>log in</html>")),
-            ("401 with HTML", strange(401, "<html>proxy authentication</html>")),
-            ("403 with HTML", strange(403, "<html>blocked</html>")),
-            ("404 with HTML", strange(404, "<html>gone</html>")),
-            ("400 with HTML", strange(400, "<html>Bad Request</html>")), ("407", strange(407, "")),
+            ("a redirect", strange(302, body: "", headers: ["Location": "/login"])),
+            ("a permanent redirect", strange(301, body: "<html></html>", headers: ["Location": "/login"])),
+            ("HTML", strange(200, body: "<html>Welcome to our Wi-Fi</html>")),
+            ("an empty body", strange(200, body: "")),
+            ("a truncated body", strange(200, body: #"{"name":"providers/p/vehi"#)),
+            ("another program's JSON", strange(200, body: #"{"status":"login required"}"#)),
+            ("204", strange(204, body: "")), ("511", strange(511, body: "<html>log in</html>")),
+            ("401 with HTML", strange(401, body: "<html>proxy authentication</html>")),
+            ("403 with HTML", strange(403, body: "<html>blocked</html>")),
+            ("404 with HTML", strange(404, body: "<html>gone</html>")),
+            ("400 with HTML", strange(400, body: "<html>Bad Request</html>")), ("407", strange(407, body: "")),
         ].map { name, answer in
             Row("captive portal: \(name)", answerFirstRequests(with: answer)) {
                 ($0.waits, $0.messagePart) = ([1], "captive portal")
@@ -146,14 +149,14 @@ import WaypostTestSupport
             // The batches have three updates, two, and one. Then the single update is delivered, and the others follow.
             Row(
                 "captive portal: 413 to everything",
-                answerFirstRequests(with: strange(413, "<html>too large</html>"), times: 3)
+                answerFirstRequests(with: strange(413, body: "<html>too large</html>"), times: 3)
             ) {
                 ($0.waits, $0.requests, $0.messagePart) = ([1], 6, "not from Fleet Engine")
             }
         ]
 
     static let brokenAnswers: [Row] = [
-        Row("10 MB", answerFirstRequests(with: strange(200, String(repeating: "x", count: 10_000_000)))) {
+        Row("10 MB", answerFirstRequests(with: strange(200, body: String(repeating: "x", count: 10_000_000)))) {
             ($0.waits, $0.messagePart) = ([1], "larger than")
         },
         Row("reset before the answer", answerFirstRequests(with: delivered(.reset(afterBytes: 0)))) { $0.waits = [1] },

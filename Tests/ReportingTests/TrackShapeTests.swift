@@ -126,7 +126,7 @@ import WaypostTestSupport
 
     @Test func dependsOnTheConfiguredTolerance() {
         let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
-        func count(_ meters: Double?) -> Int {
+        func pointCount(tolerance meters: Double?) -> Int {
             var shape = ShapePoints(meters: meters)
             for fix in corner {
                 shape.add(fix)
@@ -134,6 +134,6 @@ import WaypostTestSupport
             }
             return shape.take().count
         }
-        #expect([nil, 5, 100].map(count) == [0, 1, 0])
+        #expect([nil, 5, 100].map(pointCount) == [0, 1, 0])
     }
 }

@@ -42,7 +42,7 @@ import WaypostTestSupport
         .outboxRead(batch, newest: newest)
     }
 
-    private static func send(_ batch: UploadBatch, _ seconds: Int? = nil) -> UploadAction {
+    private static func send(_ batch: UploadBatch, secondsSinceFirstSent seconds: Int? = nil) -> UploadAction {
         .send(batch, secondsSinceFirstSent: seconds)
     }
 
@@ -80,7 +80,7 @@ import WaypostTestSupport
             Row(61, .timeReached, nil, due: 62),
             Row(62, .timeReached, read(8)),
             Row(62, found(nil, newest: light.stored), .prepare),
-            Row(62, .prepared, send(repetition, 61)),
+            Row(62, .prepared, send(repetition, secondsSinceFirstSent: 61)),
             Row(63, answered(.delivered), .wait, due: 123),
         ],
         "no position yet: the outbox is read every second once a heartbeat is due": [
@@ -128,7 +128,7 @@ import WaypostTestSupport
             Row(3, .networkReturned, nil, due: 7),
             Row(7, .timeReached, read(8)),
             Row(7, found(light), .prepare),
-            Row(7, .prepared, send(light, 6)),
+            Row(7, .prepared, send(light, secondsSinceFirstSent: 6)),
             Row(8, answered(.delivered), .acknowledge(light)),
             Row(8, .resultRecorded(nil), read(8)),
             // Half of the interval since the last upload.
@@ -143,7 +143,7 @@ import WaypostTestSupport
     }
 
     /// Returns the rows until the outbox is known to have nothing pending, with `newest` as its newest update.
-    private static func emptyOutbox(_ newest: Int64 = 999) -> [Row] {
+    private static func emptyOutbox(newest: Int64 = 999) -> [Row] {
         [Row(0, .started, read(8)), Row(0, found(nil, newest: .sample(newest)), .wait, due: 60)]
     }
 
@@ -294,7 +294,7 @@ import WaypostTestSupport
             Row(4, failed(.timedOut), .wait, due: 5),
             Row(5, .timeReached, read(8)),
             Row(5, found(light), .prepare),
-            Row(5, .prepared, send(light, 4)),
+            Row(5, .prepared, send(light, secondsSinceFirstSent: 4)),
             Row(9, failed(.timedOut), .wait, due: 11),
             Row(9, .updateStored(nil), nil, due: 11),
             Row(10, .networkReturned, read(8)),
@@ -302,7 +302,7 @@ import WaypostTestSupport
         "a rejected token is renewed at once, then delivery is on hold": exchanging(light) + [
             Row(2, answered(.prepareAgain(.sample("401"))), read(8)),
             Row(2, found(light), .prepare),
-            Row(2, .prepared, send(light, 1)),
+            Row(2, .prepared, send(light, secondsSinceFirstSent: 1)),
             Row(3, answered(.prepareAgain(.sample("401"))), .wait, due: 63),
             Row(4, .networkReturned, nil, due: 63),
             Row(63, .timeReached, read(0)),
@@ -386,7 +386,7 @@ import WaypostTestSupport
             Row(5, .timeReached, .abortExchange),
             Row(5, failed(.cancelled), read(0)),
             Row(5, found(light), .prepare),
-            Row(5, .prepared, send(light, 4)),
+            Row(5, .prepared, send(light, secondsSinceFirstSent: 4)),
             Row(6, .updateStored(nil), nil, due: 12),
             Row(7, answered(.delivered), .acknowledge(light)),
             Row(7, .resultRecorded(nil), read(8)),
@@ -448,7 +448,7 @@ import WaypostTestSupport
                 Row(2, Self.found(Self.repetition), .wait, due: 11),
                 Row(5, .updateStored(nil), Self.read(8, withBacklog: false)),
                 Row(5, Self.found(.sample(past: 0)), .prepare),
-                Row(5, .prepared, Self.send(.sample(past: 0), 4)),
+                Row(5, .prepared, Self.send(.sample(past: 0), secondsSinceFirstSent: 4)),
                 Row(6, Self.answered(.delivered), .acknowledge(.sample(past: 0))),
                 Row(6, .resultRecorded(nil), Self.read(8, withBacklog: false)),
                 Row(6, Self.found(Self.repetition), .wait, due: 11),
