@@ -15,20 +15,20 @@ import WaypostTestSupport
 
     init() throws { terminal = try PseudoTerminal() }
 
-    private func source(trial: Duration) -> LiveReceiver {
+    private func receiver(trial: Duration) -> LiveReceiver {
         let endpoint = SerialEndpoint(device: terminal.path, search: BaudRateSearch(trial: trial))
         return LiveReceiver(endpoint: endpoint, decoder: SentenceDecoder())
     }
 
     @Test(arguments: [(9600, B9600, 0), (115_200, B115200, 1), (460_800, B460800, 6)])
-    func findsTheRateAndUsesTheWholeFirstEpoch(baudRate: Int, speed: CInt, place: Int) async throws {
-        try await observe(source(trial: .milliseconds(500))) { observer in
+    func findsTheRateAndUsesTheWholeFirstEpoch(baudRate: Int, speed: CInt, failedTrials: Int) async throws {
+        try await observe(receiver(trial: .milliseconds(500))) { observer in
             while case .state(let state)? = await observer.next(), state.kind == .starting {
                 try terminal.send(terminal.speed == UInt32(speed) ? Array(epoch(second: 1).utf8) : Self.garbage)
             }
             let found = "\(terminal.path): receiving at \(baudRate) baud (found; \"baudRate\": \(baudRate) in the "
             #expect(observer.states.last?.hasPrefix(found) == true, "\(observer.states)")
-            #expect(observer.states.count == place + 2, "\(observer.states)")
+            #expect(observer.states.count == failedTrials + 2, "\(observer.states)")
             guard let fix = await observer.fix() else { return #expect(Bool(false), "no fix") }
             #expect(fix.timeOfFix.millisecondOfDay % 60_000 == 1000)
         }
@@ -36,14 +36,14 @@ import WaypostTestSupport
 
     @Test func reportsSentencesWithoutChecksumAfterARound() async throws {
         let bare = epoch(second: 1).replacing(/\*../, with: "")
-        try await observe(source(trial: .milliseconds(100))) { observer in
+        try await observe(receiver(trial: .milliseconds(100))) { observer in
             while case .state(let state)? = await observer.next(), state.kind == .starting { try terminal.send(bare) }
             #expect(observer.states.last?.contains(" baud, but without checksums") == true, "\(observer.states)")
         }
     }
 
     @Test func continuesAfterARoundWithoutSuccess() async {
-        await observe(source(trial: .milliseconds(5))) { observer in
+        await observe(receiver(trial: .milliseconds(5))) { observer in
             #expect(await observer.state(saying: "silent at every usual baud rate") != nil)
             // A pseudo-terminal carries the bytes at any rate, like a USB device.
             let receiver = Task {

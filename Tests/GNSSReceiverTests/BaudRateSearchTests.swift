@@ -5,10 +5,12 @@ import Testing
 
 @Suite struct BaudRateSearches {
     private typealias Evidence = BaudRateEvidence
-    private static let all = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
+    private static let allRates = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
 
     /// Returns the rates that are tried if each trial yields `evidence`.
-    private func rates(_ search: inout BaudRateSearch, trials: Int, _ evidence: Evidence = .noise) -> [Int] {
+    private func triedRates(
+        by search: inout BaudRateSearch, trials: Int, evidence: Evidence = .noise
+    ) -> [Int] {
         (0..<trials).map { _ in
             defer { _ = search.recordClosing(after: evidence) }
             return search.rate
@@ -18,7 +20,8 @@ import Testing
     @Test(arguments: [Evidence.silence, .noise, .binaryFrames])
     func tryAllRatesInOrderForever(evidence: BaudRateEvidence) {
         var search = BaudRateSearch()
-        #expect(rates(&search, trials: 21, evidence) == Self.all + Self.all + Self.all)
+        #expect(
+            triedRates(by: &search, trials: 21, evidence: evidence) == Self.allRates + Self.allRates + Self.allRates)
     }
 
     @Test func tryEachRateForMoreThanTwoSeconds() {
@@ -30,28 +33,28 @@ import Testing
     }
 
     @Test(arguments: 0..<7)
-    func startWithTheLastGoodRate(place: Int) {
+    func startWithTheLastGoodRate(index: Int) {
         var search = BaudRateSearch()
-        _ = rates(&search, trials: place)
+        _ = triedRates(by: &search, trials: index)
         search.recordSentence()
-        let good = Self.all[place]
+        let good = Self.allRates[index]
         #expect(search.rate == good)
         // After a long time without sentences, the same rate is tried again, with time for the receiver to start, and
         // then the other rates.
         #expect(search.recordClosing(after: .sentences) == nil)
         #expect(search.trial == .seconds(5))
-        #expect(rates(&search, trials: 7) == [good] + Self.all.filter { $0 != good })
+        #expect(triedRates(by: &search, trials: 7) == [good] + Self.allRates.filter { $0 != good })
         #expect(search.rate == good)
     }
 
-    /// A lost or missing line is opened at the same rate again, whichever rates were tried before.
+    /// A line that was lost or missing is opened at the last good rate, or else at the first rate of the search.
     @Test func startOverWhenTheLineIsMissing() {
         var search = BaudRateSearch()
-        _ = rates(&search, trials: 3)
+        _ = triedRates(by: &search, trials: 3)
         search.startOver()
         #expect(search.rate == 9600)
         #expect(search.start == .searching(baudRate: 9600, tried: []))
-        _ = rates(&search, trials: 1)
+        _ = triedRates(by: &search, trials: 1)
         search.recordSentence()
         search.startOver()
         #expect(search.rate == 115_200)
@@ -79,21 +82,21 @@ import Testing
         (.noise, .silence, .noise, 4800), (.noise, .noise, .noise, 9600), (.text, .noise, .text, 4800),
         (.binaryFrames, .noise, .binaryFrames, 4800), (.withoutChecksum, .binaryFrames, .withoutChecksum, 4800),
     ])
-    func reportTheFaultAfterOneRound(
+    func reportTheFaultAfterEachRound(
         at4800: BaudRateEvidence, elsewhere: BaudRateEvidence, best: BaudRateEvidence, baudRate: Int
     ) {
         var search = BaudRateSearch()
         for round in 1...2 {
-            for place in Self.all.indices {
+            for index in Self.allRates.indices {
                 #expect(search.isOpeningReported == (round == 1))
                 let fault = search.recordClosing(after: search.rate == 4800 ? at4800 : elsewhere)
-                #expect(fault == (place == 6 ? .noBaudRate(best, baudRate: baudRate, tried: Self.all) : nil))
+                #expect(fault == (index == 6 ? .noBaudRate(best, baudRate: baudRate, tried: Self.allRates) : nil))
             }
             #expect(search.rate == 9600)
         }
     }
 
-    /// The fault of a line that was good is kept until a rate is found, or a whole round has failed.
+    /// If a line worked before, its fault is kept until a rate is found or a whole round has failed.
     @Test func reportNoTrialsOnALineThatWorkedBefore() {
         var search = BaudRateSearch()
         search.recordSentence()

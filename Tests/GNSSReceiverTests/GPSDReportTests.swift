@@ -11,11 +11,11 @@ let fullReport =
     + #""track":204.0500,"magtrack":207.1306,"magvar":3.1,"speed":13.947,"climb":-0.900,"geoidSep":39.600,"eph":24.5}"#
 
 @Suite struct GPSDReports {
-    private func read(_ text: String) -> GPSDReport? { GPSDReport(Array(text.utf8)) }
+    private func parsedReport(in text: String) -> GPSDReport? { GPSDReport(Array(text.utf8)) }
 
-    private func fix(_ text: String) throws -> Fix? {
-        guard case .position(_, _, let fix) = try #require(read(text)) else {
-            Issue.record("not read as a position")
+    private func fix(in text: String) throws -> Fix? {
+        guard case .position(_, _, let fix) = try #require(parsedReport(in: text)) else {
+            Issue.record("not parsed as a position")
             return nil
         }
         return fix
@@ -31,7 +31,7 @@ let fullReport =
         expected.speedMetersPerSecond = 13.947
         expected.headingDegrees = 204.05
         expected.horizontalAccuracyMeters = 24.5 * 1.52 / 2.45
-        #expect(try fix(fullReport) == expected)
+        #expect(try fix(in: fullReport) == expected)
     }
 
     @Test(arguments: [
@@ -43,7 +43,7 @@ let fullReport =
     ])
     func mayContainNoFix(where part: String, isReplacedBy other: String) throws {
         #expect(fullReport.contains(part))
-        #expect(try fix(fullReport.replacing(part, with: other)) == nil)
+        #expect(try fix(in: fullReport.replacing(part, with: other)) == nil)
     }
 
     @Test(arguments: [
@@ -52,7 +52,7 @@ let fullReport =
     ])
     func containTheQuality(status: Int?, quality: FixQuality) throws {
         let mode = status.map { #""mode":2,"status":\#($0)"# } ?? #""mode":2"#
-        let fix = try #require(try fix(fullReport.replacing(#""mode":3"#, with: mode)))
+        let fix = try #require(try fix(in: fullReport.replacing(#""mode":3"#, with: mode)))
         #expect(fix.quality == quality && fix.mode == .twoDimensional)
     }
 
@@ -64,7 +64,7 @@ let fullReport =
     ])
     func containTheAltitude(members: String, altitude: Double?, separation: Double?) throws {
         let text = #"{"class":"TPV","mode":3,"time":"2026-03-31T10:30:25Z","lat":1,"lon":2,\#(members)}"#
-        let fix = try #require(try fix(text))
+        let fix = try #require(try fix(in: text))
         #expect(fix.altitudeMeters == altitude && fix.geoidSeparationMeters == separation)
     }
 
@@ -74,7 +74,7 @@ let fullReport =
     ])
     func convertErrorsFrom95To68Percent(members: String, radius: Double?) throws {
         let text = #"{"class":"TPV","mode":3,"time":"2026-03-31T10:30:25Z","lat":1,"lon":2,\#(members)}"#
-        let fix = try #require(try fix(text))
+        let fix = try #require(try fix(in: text))
         #expect((fix.horizontalAccuracyMeters.map { ($0 * 1e6).rounded() / 1e6 }) == radius)
     }
 
@@ -118,11 +118,11 @@ let fullReport =
         (#"{"class":"ERROR","message":"Invalid"}"#, .rejection("Invalid")),
         (#"{"class":"AIS","device":"/dev/a","mmsi":1}"#, .other(device: "/dev/a")),
     ])
-    func areParsed(text: String, report: GPSDReport) { #expect(read(text + "\r") == report) }
+    func areParsed(text: String, report: GPSDReport) { #expect(parsedReport(in: text + "\r") == report) }
 
     @Test(arguments: [
         "", "{}", "[]", "{", #"{"class":"VERSION","release":"3.22"}"#, #"{"class":7}"#, #"{"class":"DEVICE"}"#,
         String(fullReport.dropLast(1)), "$GPRMC,,V,,,,,,,,,,N*53", #"{"class":"GST","device":"/dev/a"}"#,
     ])
-    func areNotParsedFromOtherText(text: String) { #expect(read(text) == nil) }
+    func areNotParsedFromOtherText(text: String) { #expect(parsedReport(in: text) == nil) }
 }

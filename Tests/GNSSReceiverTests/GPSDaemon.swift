@@ -5,11 +5,11 @@ import WaypostTestSupport
 /// The real gpsd on a free port, without a receiver at first. It is killed when this object is released.
 final class GPSDaemon {
     /// The path of gpsd, if it is installed.
-    static let program = installed("gpsd")
+    static let programPath = installedPath(of: "gpsd")
 
-    private static func installed(_ name: String) -> String? {
-        let places = ["/usr/sbin/\(name)", "/usr/local/sbin/\(name)", "/usr/bin/\(name)"]
-        return places.first { path in unsafe access(path, X_OK) == 0 }
+    private static func installedPath(of name: String) -> String? {
+        let candidates = ["/usr/sbin/\(name)", "/usr/local/sbin/\(name)", "/usr/bin/\(name)"]
+        return candidates.first { path in unsafe access(path, X_OK) == 0 }
     }
 
     var port: Int { reservation.port }
@@ -23,11 +23,11 @@ final class GPSDaemon {
         try start()
     }
 
-    /// Starts gpsd in the foreground (-N); it reads at once (-n) and never writes (-b).
+    /// Starts gpsd in the foreground (-N). It opens its receivers at once (-n) and never writes to them (-b).
     func start() throws {
         unsafe unlink(controlSocket)
         process = try RunningProgram(
-            [Self.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", "-F", controlSocket])
+            [Self.programPath ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", "-F", controlSocket])
     }
 
     func kill() { process?.kill() }
@@ -43,7 +43,7 @@ final class GPSDaemon {
     private var controlSocket: String { directory.path("control") }
 
     private func sendCommand(_ verb: String, device: String) async throws {
-        let command = [Self.installed("gpsdctl") ?? "gpsdctl", verb, device]
+        let command = [Self.installedPath(of: "gpsdctl") ?? "gpsdctl", verb, device]
         await (try RunningProgram(command, environment: ["GPSD_SOCKET": controlSocket])).end()
     }
 }

@@ -10,20 +10,25 @@ import WaypostTestSupport
 @testable import LinuxPlatform
 
 @Suite struct GrowthChanges {
-    private static func file(_ number: UInt64, _ bytes: Int64, volume: UInt64 = 0) -> FileStatus {
+    /// Returns the status of a file with the inode `number`.
+    private static func file(_ number: UInt64, bytes: Int64, volume: UInt64 = 0) -> FileStatus {
         FileStatus(kind: .file, owner: 0, bytes: bytes, identity: FileStatus.Identity(volume: volume, number: number))
     }
 
     static let changes: [(Int64, FileStatus, FileStatus?, LogFileChange)] = [
-        (10, file(1, 10), file(1, 10), .none), (10, file(1, 10), nil, .none), (10, file(1, 9), file(1, 9), .truncated),
-        (10, file(1, 0), file(1, 0), .truncated), (10, file(1, 9), nil, .truncated),
-        (10, file(1, 10), file(2, 0), .replaced), (10, file(1, 10), file(1, 10, volume: 7), .replaced),
-        (10, file(1, 0), file(2, 0), .replaced), (0, file(1, 0), file(1, 0), .none),
+        (10, file(1, bytes: 10), file(1, bytes: 10), .none), (10, file(1, bytes: 10), nil, .none),
+        (10, file(1, bytes: 9), file(1, bytes: 9), .truncated),
+        (10, file(1, bytes: 0), file(1, bytes: 0), .truncated), (10, file(1, bytes: 9), nil, .truncated),
+        (10, file(1, bytes: 10), file(2, bytes: 0), .replaced),
+        (10, file(1, bytes: 10), file(1, bytes: 10, volume: 7), .replaced),
+        (10, file(1, bytes: 0), file(2, bytes: 0), .replaced), (0, file(1, bytes: 0), file(1, bytes: 0), .none),
     ]
 
+    /// The position up to which the opened file has been read, its status, the status of the file that is now at the
+    /// path, and the detected change.
     @Test(arguments: changes)
-    func areDetected(offset: Int64, open: FileStatus, there: FileStatus?, change: LogFileChange) {
-        #expect(LogFileChange(readTo: offset, of: open, current: there) == change)
+    func areDetected(offset: Int64, opened: FileStatus, current: FileStatus?, change: LogFileChange) {
+        #expect(LogFileChange(readTo: offset, of: opened, current: current) == change)
     }
 }
 
@@ -79,7 +84,7 @@ import WaypostTestSupport
         #expect(try check(file) == (.bytes(1), "x"))
     }
 
-    @Test func areReadToTheirEndBeforeTheNewFile() throws {
+    @Test func areReadToTheirEndBeforeTheirReplacement() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
         #expect(try check(file) == (.bytes(3), "one"))
@@ -93,7 +98,7 @@ import WaypostTestSupport
         #expect(try check(file) == (.bytes(3), "new"))
     }
 
-    @Test func outliveTheWritersOfAPipe() throws {
+    @Test func mayBePipesWhoseWritersComeAndGo() throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
         let file = try GrowingFile(path: path, from: .start)
         for text in ["one", "two"] {
@@ -110,9 +115,9 @@ import WaypostTestSupport
     /// A file that is missing for a moment isn't a failure: the reader waits for it.
     @Test(.timeLimit(.minutes(1))) func areAwaitedWhenTheirPipeIsRemoved() async throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
-        let words = Locked([String]())
+        let messages = Locked([String]())
         var seconds: [Int] = []
-        let reader = try LogReader(paths: [path], follows: true) { text in words.withLock { $0.append(text) } }
+        let reader = try LogReader(paths: [path], follows: true) { text in messages.withLock { $0.append(text) } }
         func read() async throws {
             let chunk = await reader.nextChunk()
             #expect(!chunk.isLast)
@@ -125,13 +130,13 @@ import WaypostTestSupport
             unsafe unlink(path)
         }
         while seconds.count < 2 { try await read() }
-        #expect(words.withLock { $0 } == ["\(path) is gone; waiting for it"])
+        #expect(messages.withLock { $0 } == ["\(path) is gone; waiting for it"])
         try append(epoch(second: 3), to: path)
         while seconds.count < 3 { try await read() }
         #expect(seconds == [1, 2, 3])
     }
 
-    @Test(.timeLimit(.minutes(1))) func areANewRecordingAfterTruncation() async throws {
+    @Test(.timeLimit(.minutes(1))) func areReadAsANewRecordingAfterTruncation() async throws {
         try append("# longer than the new content\n" + epoch(second: 1), to: path)
         let reader = try LogReader(paths: [path], follows: true)
         #expect(await reader.nextChunk().fixes.isEmpty)
@@ -141,7 +146,7 @@ import WaypostTestSupport
         #expect(await reader.nextChunk().fixes.count == 1)
     }
 
-    @Test func mustBeOfAKindThatCanGrow() throws {
+    @Test func mustNotBeDirectoriesArchivesOrUTF16() throws {
         #expect(try GrowingFile(path: directory.url.path, from: .start).fault == .directory)
         try directory.write([0x1F, 0x8B, 8, 0], to: "log.gz")
         let archive = try GrowingFile(path: directory.path("log.gz"), from: .start)
@@ -157,7 +162,8 @@ import WaypostTestSupport
     private var decoder = NMEADecoder()
     private var pause = GrowthPause()
 
-    private mutating func take(_ text: some StringProtocol) -> Int {
+    /// Decodes `text`, and returns the number of fixes.
+    private mutating func decode(_ text: some StringProtocol) -> Int {
         var fixes = 0
         let bytes = Array(text.utf8)
         decoder.decode(bytes.span, receivedAt: pause.time) { _ in fixes += 1 }
@@ -165,7 +171,8 @@ import WaypostTestSupport
         return fixes
     }
 
-    private mutating func wait(_ duration: Duration) -> Int {
+    /// Waits for more bytes in vain for `duration`, and returns the number of fixes.
+    private mutating func wait(for duration: Duration) -> Int {
         var fixes = 0
         if pause.recordWait(duration) { decoder.handleIdleLine(at: pause.time) { _ in fixes += 1 } }
         return fixes
@@ -174,31 +181,31 @@ import WaypostTestSupport
     private var timeout: Duration? { pause.timeout(until: decoder.idleDeadline) }
 
     @Test mutating func produceAFixAfterAPause() throws {
-        #expect(take(epoch(second: 1)) == 0)
+        #expect(decode(epoch(second: 1)) == 0)
         let timeout = try #require(self.timeout)
         #expect(timeout <= .milliseconds(250))
-        #expect(wait(timeout - .milliseconds(1)) == 0)
-        #expect(wait(.milliseconds(1)) == 1)
+        #expect(wait(for: timeout - .milliseconds(1)) == 0)
+        #expect(wait(for: .milliseconds(1)) == 1)
         #expect(self.timeout == nil)
     }
 
-    /// A program that writes in blocks stops anywhere; the next block comes seconds later.
+    /// A program that writes in blocks may stop within a sentence, and write the next block seconds later.
     @Test mutating func produceNoFixWithinASentence() {
         let text = epoch(second: 1) + epoch(second: 2)
         let cut = text.index(text.startIndex, offsetBy: 100)
-        #expect(take(text[..<cut]) == 0)
+        #expect(decode(text[..<cut]) == 0)
         #expect(timeout == nil)
-        #expect(wait(.seconds(9)) == 0)
-        #expect(take(text[cut...]) == 1)
-        #expect(wait(.seconds(1)) == 1)
+        #expect(wait(for: .seconds(9)) == 0)
+        #expect(decode(text[cut...]) == 1)
+        #expect(wait(for: .seconds(1)) == 1)
     }
 
-    /// The time spent on a chunk isn't a pause in the file.
-    @Test mutating func countOnlyTheTimeSpentWaiting() {
+    /// The time that the reader spends on a chunk isn't a pause of the file's writer.
+    @Test mutating func countOnlyTimeSpentWaitingAsAPause() {
         let lines = epoch(second: 1).split(separator: "\r\n").map { $0 + "\r\n" }
-        #expect(take(lines[0]) == 0)
-        #expect(take(lines[1]) == 0)
-        #expect(wait(.seconds(1)) == 1)
+        #expect(decode(lines[0]) == 0)
+        #expect(decode(lines[1]) == 0)
+        #expect(wait(for: .seconds(1)) == 1)
     }
 }
 
@@ -231,7 +238,7 @@ import WaypostTestSupport
         #expect(ending?.code == .cancelled)
     }
 
-    @Test func waitsForAMissingFileAndReadsAllOfIt() async throws {
+    @Test func waitsForAMissingFileAndReadsItFromTheStart() async throws {
         try await observe(LiveReceiver.growingFile(path)) { observer in
             await observer.state(saying: "does not exist; check the program that writes the file")
             try append(epoch(second: 7))
@@ -247,7 +254,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func namesTheMissingChecksums() async throws {
+    @Test func acceptsMissingChecksumsOnlyIfConfigured() async throws {
         try append("")
         let bare = epoch(second: 1).replacing(/\*../, with: "")
         let receiver = LiveReceiver.growingFile(path, timeout: .milliseconds(600))

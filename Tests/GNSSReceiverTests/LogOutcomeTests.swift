@@ -8,17 +8,17 @@ import WaypostTestSupport
 
 /// The reasons why a log has no fix, or fewer fixes than lines.
 @Suite struct LogOutcomes {
-    private func outcome(_ bytes: [UInt8]) throws -> LogOutcome {
+    private func outcome(of bytes: [UInt8]) throws -> LogOutcome {
         var decoder = NMEADecoder()
         decoder.decode(bytes.span, receivedAt: .zero) { _ in }
         decoder.finish { _ in }
         return LogOutcome(name: "drive.log", statistics: decoder.statistics, beginning: Array(bytes.prefix(1024)))
     }
 
-    private func outcome(_ text: String) throws -> LogOutcome { try outcome(Array(text.utf8)) }
+    private func outcome(of text: String) throws -> LogOutcome { try outcome(of: Array(text.utf8)) }
 
-    /// Returns the sentences of `count` epochs, with every `step`th altered.
-    private func altered(_ count: Int, each step: Int) -> String {
+    /// Returns a log of `count` sentences. Every `step`th is altered, so that its checksum is wrong.
+    private func log(sentences count: Int, alteringEvery step: Int) -> String {
         (0..<count).map { index in
             let line = sentence(
                 "GPRMC,1015\(index / 60)\(index % 60 + 10).00,A,5231.1234,N,01323.1234,E,1,9,231126,,,A")
@@ -50,35 +50,35 @@ import WaypostTestSupport
             ("0000000 4724 5250 434d 312c 3130 3035 2c30 2c41\n", .hexadecimal),
         ] as [(String, ForeignLogKind)])
     func nameTheFormatOfOtherFiles(text: String, kind: ForeignLogKind) throws {
-        #expect(try outcome(text).fault == .foreign(kind))
+        #expect(try outcome(of: text).fault == .foreign(kind))
     }
 
     @Test func nameABinaryProtocol() throws {
         // UBX NAV-CLOCK: two bytes of sync, class, id, length, payload, checksum.
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
-        #expect(try outcome((0..<20).flatMap { _ in frame }).fault == .foreign(.binaryFrames))
+        #expect(try outcome(of: (0..<20).flatMap { _ in frame }).fault == .foreign(.binaryFrames))
     }
 
     /// A SiRF frame: start, length, message 41, checksum, end; recorded from its start and from its middle.
     @Test(arguments: [[], [0x00, 0x29, 0x01]] as [[UInt8]])
-    func nameSiRF(rest: [UInt8]) throws {
+    func nameTheSiRFProtocol(partialFrame: [UInt8]) throws {
         let frame: [UInt8] = [0xA0, 0xA2, 0x00, 0x03, 0x29, 0x01, 0x02, 0x00, 0x2C, 0xB0, 0xB3]
-        #expect(try outcome(rest + (0..<20).flatMap { _ in frame }).fault == .foreign(.sirf))
+        #expect(try outcome(of: partialFrame + (0..<20).flatMap { _ in frame }).fault == .foreign(.sirf))
     }
 
     @Test func countSentencesIfNoChecksumMatches() throws {
-        #expect(try outcome(altered(30, each: 1)).fault == .wrongChecksums(sentences: 30))
+        #expect(try outcome(of: log(sentences: 30, alteringEvery: 1)).fault == .wrongChecksums(sentences: 30))
         // Noise may start like another format, and a line may contain words that look like a frame's.
         for line in ["00000000\n", "can0 is down\n", "1,2,3,4,5,6,7,8\n", "12:00:00 R 12\n", "<\u{1}\u{2}{", "a, b\n"] {
-            #expect(try outcome(line).fault == .noSentence, "\(line)")
+            #expect(try outcome(of: line).fault == .noSentence, "\(line)")
         }
     }
 
-    /// Sentences without a checksum may be accepted. A `$` in noise doesn't start a sentence.
-    @Test func leaveLogsWithoutChecksumsToTheOperator() throws {
-        let bare = try outcome("$GPTXT,01,01,02,hello\r\n$GPTXT,01,01,02,world\r\n")
+    /// The operator may choose to accept sentences without checksums. A `$` in noise doesn't start a sentence.
+    @Test func reportNoFaultIfOnlyTheChecksumsAreMissing() throws {
+        let bare = try outcome(of: "$GPTXT,01,01,02,hello\r\n$GPTXT,01,01,02,world\r\n")
         #expect(bare.noSentenceError == nil && bare.sentencesWithoutChecksum == 2)
-        let noise = try outcome("$GPTXT,1\r\n$GP\u{1}\n$GP\u{1}\n$GP\u{1}\n")
+        let noise = try outcome(of: "$GPTXT,1\r\n$GP\u{1}\n$GP\u{1}\n$GP\u{1}\n")
         #expect(noise.noSentenceError != nil && noise.sentencesWithoutChecksum == 0)
     }
 
@@ -86,21 +86,23 @@ import WaypostTestSupport
         func loss(_ count: Int, of all: Int, _ checksums: LogRemark.Checksums, line: Int) -> LogRemark {
             .leftOut(log: "drive.log", FixAbsence.OmittedSentences(count, of: all), checksums, firstLine: line)
         }
-        #expect(try outcome(altered(30, each: 50)).checksumRemark == nil)
-        #expect(try outcome(altered(30, each: 2)).checksumRemark == loss(15, of: 30, .wrong, line: 2))
-        #expect(try outcome(altered(150, each: 150)).checksumRemark == loss(1, of: 150, .wrong, line: 150))
-        #expect(try outcome(altered(30, each: 1)).checksumRemark == nil)
+        #expect(try outcome(of: log(sentences: 30, alteringEvery: 50)).loss == nil)
+        #expect(try outcome(of: log(sentences: 30, alteringEvery: 2)).loss == loss(15, of: 30, .wrong, line: 2))
+        #expect(try outcome(of: log(sentences: 150, alteringEvery: 150)).loss == loss(1, of: 150, .wrong, line: 150))
+        #expect(try outcome(of: log(sentences: 30, alteringEvery: 1)).loss == nil)
         // One character is cut off, as by an editor's column limit.
-        let stump = altered(2, each: 9).split(separator: "\r\n").map { $0.dropLast() }[0] + "\r\n"
-        #expect(try outcome(altered(30, each: 40) + stump + stump).checksumRemark == loss(2, of: 32, .cutOff, line: 31))
-        #expect(try outcome(stump + altered(3, each: 3)).checksumRemark == loss(2, of: 4, .both, line: 1))
+        let cutLine = log(sentences: 2, alteringEvery: 9).split(separator: "\r\n").map { $0.dropLast() }[0] + "\r\n"
+        #expect(
+            try outcome(of: log(sentences: 30, alteringEvery: 40) + cutLine + cutLine).loss
+                == loss(2, of: 32, .cutOff, line: 31))
+        #expect(try outcome(of: cutLine + log(sentences: 3, alteringEvery: 3)).loss == loss(2, of: 4, .both, line: 1))
     }
 
     private static let undated = "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,"
     private static let void = "GPRMC,101500.00,V,,,,,,,231126,,,N"
     private static let sky = "GPGSV,1,1,01,02,45,090,40"
 
-    private func cause(_ outcomes: LogOutcome..., isRecorded: Bool = true) -> FixAbsence.Cause? {
+    private func cause(of outcomes: LogOutcome..., isRecorded: Bool = true) -> FixAbsence.Cause? {
         guard case .log(_, .noFix(let absence)) = LogOutcome.noFixError(of: outcomes, isRecorded: isRecorded).reason
         else { return nil }
         #expect(absence.isRecorded == isRecorded)
@@ -111,19 +113,19 @@ import WaypostTestSupport
         arguments: [(undated, .undated(1)), (sky, .noPositionSentences), (void, .invalidEpochs(1))]
             as [(String, FixAbsence.Cause)])
     func reportWhyThereIsNoFix(body: String, expected: FixAbsence.Cause) throws {
-        #expect(cause(try outcome(sentence(body))) == expected)
-        #expect(cause(try outcome(sentence(body)), isRecorded: false) == expected)
+        #expect(cause(of: try outcome(of: sentence(body))) == expected)
+        #expect(cause(of: try outcome(of: sentence(body)), isRecorded: false) == expected)
     }
 
-    /// The missing fixes may be among the omitted sentences, so the receiver isn't blamed. Turning a switch spoils one
-    /// or two sentences.
+    /// The missing fixes may be among the omitted sentences, so the receiver isn't blamed. One or two wrong checksums
+    /// prove nothing, because turning an electrical switch can spoil a sentence.
     @Test(
         arguments: [
             (undated, 3, 4, .undated(1)), (sky, 3, 4, .noPositionSentences), (void, 2, nil, .invalidEpochs(1)),
         ] as [(String, Int, Int?, FixAbsence.Cause)])
-    func blameTheChecksums(body: String, mismatches: Int, all: Int?, expected: FixAbsence.Cause) throws {
-        let text = altered(mismatches, each: 1) + sentence(body)
-        guard case .log(_, .noFix(let absence)) = LogOutcome.noFixError(of: [try outcome(text)]).reason else {
+    func blameChecksumsIfSeveralAreWrong(body: String, mismatches: Int, all: Int?, expected: FixAbsence.Cause) throws {
+        let text = log(sentences: mismatches, alteringEvery: 1) + sentence(body)
+        guard case .log(_, .noFix(let absence)) = LogOutcome.noFixError(of: [try outcome(of: text)]).reason else {
             Issue.record("another fault")
             return
         }
@@ -135,9 +137,9 @@ import WaypostTestSupport
         let bodies =
             ["GPGGA,101500,,,,,0,00,,,M,,M,,"]
             + (1...3).map { "GPRMC,10150\($0),A,3403.0,N,-11814.5,E,19.4,90.0,050126" }
-        let outcome = try outcome(bodies.map { sentence($0) }.joined())
+        let outcome = try outcome(of: bodies.map { sentence($0) }.joined())
         #expect(
-            cause(outcome)
+            cause(of: outcome)
                 == .rejectedPositions(
                     rejected: 3, stated: 4, field: "longitude out of range", count: 3, log: "drive.log", firstLine: 2))
     }
@@ -145,19 +147,19 @@ import WaypostTestSupport
     /// No setting turns an AIS receiver into a receiver of positions.
     @Test func recogniseAnAISLog() throws {
         let ais = sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!")
-        #expect(cause(try outcome(ais)) == .otherShips)
-        #expect(cause(try outcome(ais + sentence(Self.sky))) == .noPositionSentences)
+        #expect(cause(of: try outcome(of: ais)) == .otherShips)
+        #expect(cause(of: try outcome(of: ais + sentence(Self.sky))) == .noPositionSentences)
     }
 
-    /// Each log is judged separately: a field that one log lacks need not be missing from another. The last line of a
-    /// log is often cut off.
+    /// Each log is judged separately, because one log may have what another lacks. The last line of a log is often cut
+    /// off, so a single line without a checksum isn't blamed.
     @Test func nameTheLogsWithoutChecksums() throws {
-        let void = try outcome(String(repeating: sentence(Self.void), count: 9))
+        let void = try outcome(of: String(repeating: sentence(Self.void), count: 9))
         let bare = "$GPRMC,101500.00,A\r\n"
         #expect(
-            LogOutcome.noFixError(of: [void, try outcome(bare)])
+            LogOutcome.noFixError(of: [void, try outcome(of: bare)])
                 == FixSourceError(log: "drive.log, drive.log", .missingChecksums(sentences: 1, logs: 2)))
-        #expect(cause(try outcome(sentence(Self.sky) + sentence(Self.sky) + bare)) == .noPositionSentences)
+        #expect(cause(of: try outcome(of: sentence(Self.sky) + sentence(Self.sky) + bare)) == .noPositionSentences)
     }
 }
 
@@ -168,7 +170,7 @@ extension LogOutcome {
     }
 }
 
-/// The faults of a line without sentences, by its bytes.
+/// The faults of a line without sentences, recognised by its bytes.
 @Suite struct NoiseCauses {
     @Test(
         arguments: [

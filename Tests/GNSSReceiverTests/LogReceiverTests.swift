@@ -14,7 +14,7 @@ import WaypostTestSupport
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func log(_ name: String, seconds: ClosedRange<Int>) throws -> String {
+    private func writeLog(named name: String, seconds: ClosedRange<Int>) throws -> String {
         try directory.write(seconds.map { epoch(second: $0 % 60, minute: 15 + $0 / 60) }.joined().utf8, to: name)
     }
 
@@ -26,7 +26,7 @@ import WaypostTestSupport
 
     @Test(arguments: [50, 1000, 64 << 10])
     func deliverEveryFixInOrderWithAnyChunkSize(chunkBytes: Int) async throws {
-        let paths = [try log("1.nmea", seconds: 0...99), try log("2.nmea", seconds: 100...199)]
+        let paths = [try writeLog(named: "1.nmea", seconds: 0...99), try writeLog(named: "2.nmea", seconds: 100...199)]
         let ending = await observe(LogReceiver(paths: paths, chunkBytes: chunkBytes)) { observer in
             await observer.state(saying: "end of log")
             #expect(secondsDelivered(observer.seen) == Array(0...199))
@@ -58,7 +58,7 @@ import WaypostTestSupport
     }
 
     @Test func readNoFasterThanFixesAreConsumed() async throws {
-        let path = try log("1.nmea", seconds: 0...2000)
+        let path = try writeLog(named: "1.nmea", seconds: 0...2000)
         let busy = Locked(0)
         let receiver = LogReceiver(paths: [path])
         try await receiver.run { event in
@@ -93,8 +93,8 @@ import WaypostTestSupport
         #expect(ending == fault.map { FixSourceError(log: path, $0) })
     }
 
-    @Test func reportAWrongNameBeforeTheFirstFix() async throws {
-        let paths = [try log("1.nmea", seconds: 0...9), directory.path("missing.nmea")]
+    @Test func reportAMissingLogBeforeTheFirstFix() async throws {
+        let paths = [try writeLog(named: "1.nmea", seconds: 0...9), directory.path("missing.nmea")]
         let ending = await observe(LogReceiver(paths: paths)) { observer in
             while await observer.next() != nil {}
             #expect(observer.seen == [])
@@ -103,7 +103,8 @@ import WaypostTestSupport
     }
 
     @Test func deliverFixesBeforeTheDamageAndThenFail() async throws {
-        let archive = try gzip(try Data(contentsOf: URL(filePath: try log("1.nmea", seconds: 0...999))), in: directory)
+        let archive = try gzip(
+            try Data(contentsOf: URL(filePath: try writeLog(named: "1.nmea", seconds: 0...999))), in: directory)
         let path = try directory.write(archive[..<(archive.count / 2)], to: "cut.gz")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
             while await observer.next() != nil {}
@@ -114,7 +115,7 @@ import WaypostTestSupport
     }
 
     @Test func endWhenCancelled() async throws {
-        let path = try log("1.nmea", seconds: 0...2000)
+        let path = try writeLog(named: "1.nmea", seconds: 0...2000)
         let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let running = Task {
             try await LogReceiver(paths: [path]).run { _ in

@@ -16,7 +16,7 @@ import WaypostTestSupport
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func replay(_ text: String, _ options: LogReplay.Options) throws -> LogReplay {
+    private func replay(of text: String, options: LogReplay.Options) throws -> LogReplay {
         let path = try directory.write(text.utf8, to: "log.nmea")
         let clock = clock
         let beginning = clock.now
@@ -25,8 +25,10 @@ import WaypostTestSupport
         }
     }
 
-    /// Delivers `count` fixes and advances the clock by each wait. The times are since `start`.
-    private func times(_ count: Int, of replay: LogReplay) async throws -> (waits: [Duration], times: [Duration]) {
+    /// Delivers `count` fixes and advances the clock by each wait. The times of the fixes are relative to `start`.
+    private func deliverFixes(
+        _ count: Int, from replay: LogReplay
+    ) async throws -> (waits: [Duration], times: [Duration]) {
         var times: [Duration] = []
         let clock = clock
         let (waits, announcer) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1000))
@@ -51,12 +53,12 @@ import WaypostTestSupport
     private let threeFixes = [0, 1, 5].map { epoch(second: $0) }.joined()
 
     @Test func dateEachFixWhenItIsDueAtSpeedOne() async throws {
-        let result = try await times(3, of: try replay(threeFixes, .init()))
+        let result = try await deliverFixes(3, from: try replay(of: threeFixes, options: .init()))
         #expect(result.times == [.zero, .seconds(1), .seconds(5)])
         #expect(result.waits == [.seconds(1), .seconds(4)])
     }
 
-    /// In the wrong order, the replay would end at once without an explanation.
+    /// Without this report, the replay of a log in the wrong order would end at once without an explanation.
     @Test(arguments: [([0, 1, 5], 0), ([5, 1, 0], 2), ([0, 5, 1], 1)])
     func reportThatTheTimeGoesBack(seconds: [Int], times: Int) async throws {
         let path = try directory.write(seconds.map { epoch(second: $0) }.joined().utf8, to: "log.nmea")
@@ -92,13 +94,13 @@ import WaypostTestSupport
     }
 
     @Test func dateTheLastFixWhenItIsDueAtSpeedTwo() async throws {
-        let result = try await times(3, of: try replay(threeFixes, .init(speed: .times(2))))
+        let result = try await deliverFixes(3, from: try replay(of: threeFixes, options: .init(speed: .times(2))))
         #expect(result.times == [.seconds(-2.5), .seconds(-1.5), .seconds(2.5)])
         #expect(result.waits == [.seconds(0.5), .seconds(2)])
     }
 
     @Test func dateTheLastFixNowAtFullSpeed() async throws {
-        let result = try await times(3, of: try replay(threeFixes, .init(speed: .maximum)))
+        let result = try await deliverFixes(3, from: try replay(of: threeFixes, options: .init(speed: .maximum)))
         #expect(result.times == [.seconds(-5), .seconds(-4), .zero])
         #expect(result.waits == [])
     }
@@ -140,7 +142,7 @@ import WaypostTestSupport
     }
 
     @Test func reportProgressInLogTime() async throws {
-        let replay = try replay(threeFixes, .init(speed: .times(2)))
+        let replay = try replay(of: threeFixes, options: .init(speed: .times(2)))
         let clock = clock
         let pacing = Task { for await wait in clock.sleeps { clock.advance(by: wait) } }
         await observe(replay) { observer in
@@ -152,9 +154,9 @@ import WaypostTestSupport
         pacing.cancel()
     }
 
-    /// Progress includes earlier passes.
+    /// The progress includes earlier passes of the log.
     @Test func reportProgressOverAllPasses() async throws {
-        let replay = try replay(threeFixes, .init(speed: .times(2), loops: true))
+        let replay = try replay(of: threeFixes, options: .init(speed: .times(2), loops: true))
         let clock = clock
         let pacing = Task { for await wait in clock.sleeps { clock.advance(by: wait) } }
         await observe(replay) { observer in
@@ -170,14 +172,17 @@ import WaypostTestSupport
     /// Progress always ends with the full length.
     @Test func reportTheEndAsProgress() async throws {
         let events = Locked([FixSourceEvent]())
-        try await replay(threeFixes, .init(speed: .maximum)).run { event in events.withLock { $0.append(event) } }
+        try await replay(of: threeFixes, options: .init(speed: .maximum)).run { event in
+            events.withLock { $0.append(event) }
+        }
         let last = events.withLock { $0 }.suffix(2)
         #expect(last.first == .progress(reached: .seconds(5), of: .seconds(5)))
         #expect(last.last.map { if case .state(.ended) = $0 { true } else { false } } == true)
     }
 
     @Test func keepTheTimesOfTheLogIfConfigured() async throws {
-        let result = try await times(3, of: try replay(threeFixes, .init(speed: .maximum, keepsTime: true)))
+        let result = try await deliverFixes(
+            3, from: try replay(of: threeFixes, options: .init(speed: .maximum, keepsTime: true)))
         let first = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: (10 * 60 + 15) * 60_000)
         let offset = Self.start.duration(to: first)
         #expect(result.times == [offset, offset + .seconds(1), offset + .seconds(5)])
@@ -189,13 +194,13 @@ import WaypostTestSupport
         LogReplay.Options(speed: .maximum, keepsTime: true, loops: true),
     ])
     func startOverWithIncreasingTimes(options: LogReplay.Options) async throws {
-        let result = try await times(12, of: try replay(threeFixes, options))
+        let result = try await deliverFixes(12, from: try replay(of: threeFixes, options: options))
         #expect(result.times.count == 12)
         #expect(zip(result.times, result.times.dropFirst()).allSatisfy { $0 < $1 }, "\(result.times)")
     }
 
-    @Test func reportReceivingOnceForAllPasses() async throws {
-        let replay = try replay(threeFixes, .init(speed: .maximum, keepsTime: true, loops: true))
+    @Test func reportTheReceivingStateOnceForAllPasses() async throws {
+        let replay = try replay(of: threeFixes, options: .init(speed: .maximum, keepsTime: true, loops: true))
         let clock = clock
         let pacing = Task { for await wait in clock.sleeps { clock.advance(by: wait) } }
         await observe(replay) { observer in
@@ -205,21 +210,21 @@ import WaypostTestSupport
         pacing.cancel()
     }
 
-    @Test func surveyTheLog() async throws {
-        let survey = try await replay(threeFixes, .init()).survey()
+    @Test func countTheFixesAndTheLengthOfTheLog() async throws {
+        let survey = try await replay(of: threeFixes, options: .init()).survey()
         #expect(survey.fixes == 3)
         #expect(survey.length == .seconds(5))
     }
 
     @Test func rejectALogWithoutFixes() async throws {
-        let replay = try replay("# nothing\n", .init())
+        let replay = try replay(of: "# nothing\n", options: .init())
         let ending = await observe(replay) { observer in while await observer.next() != nil {} }
         #expect(ending?.code == .notALog)
         #expect(ending?.fault == .noSentence)
     }
 
     @Test func endWhenCancelledWhileWaiting() async throws {
-        let replay = try replay(threeFixes, .init())
+        let replay = try replay(of: threeFixes, options: .init())
         let ending = await observe(replay) { observer in
             _ = await observer.fix()
             for await _ in clock.sleeps.prefix(1) {}
@@ -235,7 +240,7 @@ import WaypostTestSupport
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func replay(_ path: String) -> LogReplay {
+    private func replay(following path: String) -> LogReplay {
         LogReplay(paths: [path], options: .init(speed: .maximum, follows: true), clock: ManualClock()) { Self.start }
     }
 
@@ -243,7 +248,7 @@ import WaypostTestSupport
 
     @Test func datesExistingFixesInThePastAndAppendedFixesNow() async throws {
         let path = try directory.write((0...2).map { epoch(second: $0) }.joined().utf8, to: "live.nmea")
-        try await observe(replay(path)) { observer in
+        try await observe(replay(following: path)) { observer in
             #expect(age(of: await observer.fix()) == .seconds(2))
             #expect(age(of: await observer.fix()) == .seconds(1))
             #expect(age(of: await observer.fix()) == .zero)
@@ -255,7 +260,7 @@ import WaypostTestSupport
 
     @Test func waitsForAMissingLog() async throws {
         let path = directory.path("live.nmea")
-        let ending = try await observe(replay(path)) { observer in
+        let ending = try await observe(replay(following: path)) { observer in
             _ = await observer.next()
             try directory.write(epoch(second: 1).utf8, to: "live.nmea")
             #expect(age(of: await observer.fix()) == .zero)
@@ -266,7 +271,7 @@ import WaypostTestSupport
     @Test func readsAPipe() async throws {
         let path = directory.path("fifo")
         #expect(unsafe mkfifo(path, 0o600) == 0)
-        await observe(replay(path)) { observer in
+        await observe(replay(following: path)) { observer in
             for second in 1...2 {
                 // Opening a pipe for writing blocks until it has a reader.
                 await onThread(named: "writer") {
@@ -277,7 +282,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func namesTheMissingChecksums() async throws {
+    @Test func reportsMissingChecksums() async throws {
         let path = try directory.write(epoch(second: 1).replacing(/\*../, with: "").utf8, to: "bare.nmea")
         let replay = LogReplay(paths: [path], clock: ManualClock()) { Self.start }
         let ending = await observe(replay) { observer in while await observer.next() != nil {} }

@@ -55,7 +55,7 @@ import WaypostTestSupport
         }
     }
 
-    private static let strangers = [
+    private static let otherPrograms = [
         (
             "{\"class\":\"VERSION\",\"release\":\"3.22\"}\r\n",
             "gpsd answers, with its JSON reports; set receiver.type to gpsd"
@@ -72,22 +72,22 @@ import WaypostTestSupport
         ("lat 48.1234 lon 11.5678\r\n", "the incoming text isn't NMEA; check that host and port are the receiver's"),
     ]
 
-    /// Such a server sends a greeting and then waits.
-    @Test(arguments: strangers + greetings)
-    func nameTheOtherProgramThatAnswers(greeting: String, words: String) async throws {
+    /// The other program sends a greeting and then waits.
+    @Test(arguments: otherPrograms + greetings)
+    func nameTheOtherProgramThatAnswers(greeting: String, message: String) async throws {
         let server = try LoopbackSocket(.stream)
         let receiver = LiveReceiver.tcp(host: "127.0.0.1", port: server.port, timeout: .milliseconds(100))
         try await observe(receiver) { observer in
             let connection = try server.accept()
             try connection.send(greeting)
-            #expect(await observer.state(saying: words) != nil)
+            #expect(await observer.state(saying: message) != nil)
             withExtendedLifetime(connection) {}
         }
     }
 
     /// The program is reported once, however often the line is reopened.
-    @Test(arguments: strangers)
-    func nameTheOtherProgramThatAnsweredAndDisconnected(greeting: String, words: String) async throws {
+    @Test(arguments: otherPrograms)
+    func nameTheOtherProgramThatAnsweredAndDisconnected(greeting: String, message: String) async throws {
         let server = try LoopbackSocket(.stream)
         let address = "tcp 127.0.0.1:\(server.port)"
         try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in
@@ -96,19 +96,19 @@ import WaypostTestSupport
             try connection.send(epoch(second: 1))
             #expect(await observer.second() == 1)
             let troubles = observer.states.filter { !$0.contains("receiving") && !$0.contains("connected") }
-            #expect(troubles.count == 1 && troubles.first?.hasPrefix("\(address): \(words)") == true, "\(troubles)")
+            #expect(troubles.count == 1 && troubles.first?.hasPrefix("\(address): \(message)") == true, "\(troubles)")
             #expect(observer.states.filter { $0.contains("connected") }.count <= 1, "\(observer.states)")
         }
     }
 
-    @Test func reportSentencesInsteadOfGpsdsReports() async throws {
+    @Test func reportSentencesInsteadOfReportsFromGpsd() async throws {
         let server = try LoopbackSocket(.stream)
         let receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, timeout: .milliseconds(100))
         try await observe(receiver) { observer in
             let connection = try server.accept()
             try connection.send(epoch(second: 1))
-            let words = "NMEA sentences arrive, not gpsd's reports; set receiver.type to tcp"
-            #expect(await observer.state(saying: words) != nil)
+            let message = "NMEA sentences arrive, not gpsd's reports; set receiver.type to tcp"
+            #expect(await observer.state(saying: message) != nil)
             withExtendedLifetime(connection) {}
         }
     }
@@ -125,7 +125,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func findFixesInAFlood() async throws {
+    @Test func findFixesInAFloodOfUnfinishedSentences() async throws {
         let server = try LoopbackSocket(.stream)
         try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in
             let connection = try server.accept()
@@ -159,7 +159,7 @@ import WaypostTestSupport
     }
 
     /// Runs `body` with a UDP receiver and a function that sends a datagram, each time from another port.
-    private func withDatagrams(
+    private func withUDPReceiver(
         _ body: (SourceObserver, _ send: (String) throws -> Void) async throws -> Void
     ) async throws {
         try await observe(LiveReceiver.udp(host: "127.0.0.1", port: 0)) { observer in
@@ -170,7 +170,7 @@ import WaypostTestSupport
     }
 
     @Test func acceptDatagramsFromAnySender() async throws {
-        try await withDatagrams { observer, send in
+        try await withUDPReceiver { observer, send in
             try send("")
             try send(epoch(second: 1))
             #expect(await observer.second() == 1)
@@ -182,7 +182,7 @@ import WaypostTestSupport
     }
 
     @Test func doNotJoinHalvesOfASentenceAcrossDatagrams() async throws {
-        try await withDatagrams { observer, send in
+        try await withUDPReceiver { observer, send in
             let halves = epoch(second: 1)
             try send(String(halves.prefix(30)))
             // If the pieces were joined, they would be sentences with correct checksums.
@@ -194,7 +194,7 @@ import WaypostTestSupport
     }
 
     @Test func produceOneFixForRepeatedDatagrams() async throws {
-        try await withDatagrams { observer, send in
+        try await withUDPReceiver { observer, send in
             for second in [1, 2, 2, 1, 2, 3] { try send(epoch(second: second)) }
             var seconds: [Int] = []
             while seconds.last != 3, let second = await observer.second() { seconds.append(second) }
@@ -219,9 +219,9 @@ import WaypostTestSupport
                 "{\"class\":\"VERSION\",\"release\":\"3.22\"}\r\n{\"class\":\"DEVICES\",\"devices\":[]}\r\n")
             #expect(await observer.state(saying: "gpsd 127.0.0.1:\(server.port): has no receiver") != nil)
             try connection.send("{\"class\":\"DEVICE\",\"path\":\"/dev/a\",\"activated\":1}\r\n")
-            try connection.send(positionReport("/dev/a", second: 1, mode: 1) + "\r\n")
+            try connection.send(positionReport(from: "/dev/a", second: 1, mode: 1) + "\r\n")
             #expect(await observer.state(saying: "/dev/a has no position yet") != nil)
-            try connection.send(positionReport("/dev/a", second: 1) + "\r\n")
+            try connection.send(positionReport(from: "/dev/a", second: 1) + "\r\n")
             #expect(await observer.state(saying: "receiving") != nil)
             #expect(await observer.fix() != nil)
             try connection.send("{\"class\":\"DEVICE\",\"path\":\"/dev/a\",\"activated\":0}\r\n")
@@ -236,7 +236,7 @@ import WaypostTestSupport
             observer in
             let connection = try server.accept()
             #expect(try connection.receive() == "?WATCH={\"enable\":true,\"json\":true,\"nmea\":true}\n")
-            try connection.send(epoch(second: 1) + positionReport("/dev/a", second: 1) + "\r\n")
+            try connection.send(epoch(second: 1) + positionReport(from: "/dev/a", second: 1) + "\r\n")
             #expect(await observer.fix() != nil)
         }
     }

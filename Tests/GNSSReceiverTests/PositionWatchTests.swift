@@ -3,7 +3,7 @@ import Testing
 @testable import GNSSReceiver
 
 @Suite struct PositionWatches {
-    /// The times of arrivals with or without a position, and the judgement at a time.
+    /// Arrivals of sentences with or without a position, and the condition of the line at the time `now`, in seconds.
     @Test(
         arguments: [
             ([], 1000, PositionWatch.Condition.good), ([(5, false)], 64.9, .good), ([(5, false)], 65, .noneYet),
@@ -20,9 +20,9 @@ import Testing
         #expect(watch.condition(at: .seconds(now)) == condition)
     }
 
-    /// Receivers send each of their sentences within seconds, but a first position needs more time.
+    /// A receiver sends each of its types of sentences within seconds, but a first position needs more time.
     @Test(arguments: [(24.9, false), (25, true)])
-    func haveSeenEveryTypeAfterTwentySeconds(now: Double, expected: Bool) {
+    func assumeThatEveryTypeHasArrivedAfterTwentySeconds(now: Double, expected: Bool) {
         var watch = PositionWatch(timeout: .seconds(60))
         watch.startOver()
         #expect(!watch.hasReceivedEveryType(at: .seconds(1000)))

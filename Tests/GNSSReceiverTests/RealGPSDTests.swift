@@ -6,7 +6,7 @@ import WaypostTestSupport
 @testable import GNSSReceiver
 
 /// The real gpsd, if it is installed, with pseudo-terminals as receivers that are added and removed.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
+@Suite(.timeLimit(.minutes(1)), .enabled(if: GPSDaemon.programPath != nil, "gpsd is not installed"))
 struct RealGPSD {
     private let daemon: GPSDaemon
     private let receiver: LiveReceiver
@@ -16,13 +16,14 @@ struct RealGPSD {
         receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: daemon.port, timeout: .seconds(30))
     }
 
-    /// Sends epochs, one at a time, until there are `count` fixes; gpsd reports none for some epochs while it learns.
-    private func drive(
-        _ terminal: PseudoTerminal, from first: Int, count: Int, _ observer: SourceObserver
+    /// Sends epochs, one at a time, until gpsd has reported `fixCount` fixes. While gpsd learns, it reports no fix for
+    /// some epochs. Returns the seconds of the fixes.
+    private func sendEpochs(
+        to terminal: PseudoTerminal, fromSecond first: Int, fixCount: Int, _ observer: SourceObserver
     ) async throws -> [Int] {
         var seconds: [Int] = []
         var second = first
-        while seconds.count < count {
+        while seconds.count < fixCount {
             let next = second
             second += 1
             // gpsd reports an epoch, or waits for the next one.
@@ -46,7 +47,7 @@ struct RealGPSD {
                 let terminal = try PseudoTerminal()
                 try await daemon.add(terminal.path)
                 #expect(await observer.state(saying: "connected") != nil)
-                let seconds = try await drive(terminal, from: round * 30, count: 5, observer)
+                let seconds = try await sendEpochs(to: terminal, fromSecond: round * 30, fixCount: 5, observer)
                 #expect(seconds.count == 5 && seconds == Set(seconds).sorted(), "\(seconds)")
                 daemon.kill()
                 #expect(await observer.state(saying: "check that gpsd runs") != nil)
@@ -64,7 +65,7 @@ struct RealGPSD {
                 try await daemon.add(terminal.path)
                 // By the second round, the line is considered good.
                 #expect(await observer.state(saying: round == 0 ? "connected" : "receiving") != nil)
-                #expect(try await drive(terminal, from: round * 30, count: 3, observer).count == 3)
+                #expect(try await sendEpochs(to: terminal, fromSecond: round * 30, fixCount: 3, observer).count == 3)
                 try await daemon.remove(terminal.path)
                 #expect(await observer.state(saying: "has lost \(terminal.path); plug the device in") != nil)
             }
@@ -78,11 +79,11 @@ struct RealGPSD {
             await observer.state(saying: "has no receiver")
             try await daemon.add(first.path)
             await observer.state(saying: "connected")
-            #expect(try await drive(first, from: 0, count: 2, observer).count == 2)
+            #expect(try await sendEpochs(to: first, fromSecond: 0, fixCount: 2, observer).count == 2)
             try await daemon.add(second.path)
             // The time is half an hour ahead, so that the second receiver's fixes would be recognised.
             for step in 0..<5 { try second.send(epoch(second: step, minute: 45)) }
-            let seconds = try await drive(first, from: 10, count: 5, observer)
+            let seconds = try await sendEpochs(to: first, fromSecond: 10, fixCount: 5, observer)
             #expect(seconds.allSatisfy { $0 < 60 }, "\(seconds)")
         }
     }
@@ -99,7 +100,7 @@ struct RealGPSD {
             for step in 0..<5 { try other.send(epoch(second: step, minute: 45)) }
             try await daemon.add(wanted.path)
             #expect(await observer.state(saying: "connected") != nil)
-            let seconds = try await drive(wanted, from: 0, count: 3, observer)
+            let seconds = try await sendEpochs(to: wanted, fromSecond: 0, fixCount: 3, observer)
             #expect(seconds.allSatisfy { $0 < 60 }, "\(seconds)")
         }
     }

@@ -33,7 +33,7 @@ import WaypostTestSupport
 
     private func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try GNSSReceiverTests.gzip(bytes, in: directory) }
 
-    /// Content of several buffers' length that doesn't repeat.
+    /// Content that fills several buffers and doesn't repeat.
     private static let text = Array((0..<6000).map { "$GPGLL,\($0),N\r\n" }.joined().utf8)
 
     @Test(arguments: [1, 7, 4096, 1 << 20])
@@ -51,7 +51,7 @@ import WaypostTestSupport
         #expect(read.error == nil)
     }
 
-    @Test func returnTheBytesBeforeACut() throws {
+    @Test func returnTheBytesOfAnArchiveThatIsCutShort() throws {
         let archive = try gzip(Self.text)
         let read = contents(of: try directory.write(archive[..<(archive.count / 2)], to: "cut.gz"))
         #expect(read.bytes.count > 1000 && Self.text.starts(with: read.bytes))
@@ -67,7 +67,7 @@ import WaypostTestSupport
         #expect(isDamage(read.error))
     }
 
-    /// With any step, the bytes before the damage aren't lost.
+    /// The bytes before the damage aren't lost, whatever the size of the reads.
     @Test(arguments: [1000, 1 << 20])
     func returnTheBytesBeforeDamageInTheMiddle(step: Int) throws {
         var archive = try gzip(Self.text)
@@ -89,7 +89,7 @@ import WaypostTestSupport
         #expect(cut.error?.fault == .archiveCutShort)
     }
 
-    @Test func mustNotBeADeviceOfZeros() {
+    @Test func mustNotBeTheZeroOrNullDevice() {
         #expect(contents(of: "/dev/zero").error?.fault == .zeroDevice)
         #expect(contents(of: "/dev/null").error?.fault == .empty)
     }

@@ -11,21 +11,21 @@ struct RecordedMotion {
     private struct Errors {
         var speeds: [Double] = []
         var headings: [Double] = []
-        var moving = 0
-        var standing = 0
-        /// The number of courses derived for a standing vehicle.
+        var movingFixes = 0
+        var standingFixes = 0
+        /// The number of courses that were derived for a standing vehicle.
         var inventedCourses = 0
 
-        mutating func compare(_ derived: Fix, with stated: Fix) {
-            guard let speed = stated.speedMetersPerSecond else { return }
+        mutating func compare(_ derived: Fix, with reported: Fix) {
+            guard let speed = reported.speedMetersPerSecond else { return }
             if speed < 0.3 {
-                standing += 1
+                standingFixes += 1
                 if derived.derived.headingDegrees != nil { inventedCourses += 1 }
             }
             guard speed > 3 else { return }
-            moving += 1
+            movingFixes += 1
             if let other = derived.derived.speedMetersPerSecond { speeds.append(abs(other - speed)) }
-            if let heading = stated.headingDegrees, let other = derived.derived.headingDegrees {
+            if let heading = reported.headingDegrees, let other = derived.derived.headingDegrees {
                 let turn = abs(other - heading)
                 headings.append(min(turn, 360 - turn))
             }
@@ -53,44 +53,45 @@ struct RecordedMotion {
         }
     }()
 
-    private static func percentile(_ part: Double, _ values: [Double]) -> Double {
-        values.sorted()[min(values.count - 1, Int(Double(values.count) * part))]
+    private static func percentile(_ fraction: Double, of values: [Double]) -> Double {
+        values.sorted()[min(values.count - 1, Int(Double(values.count) * fraction))]
     }
 
-    @Test func agreesWithStatedMotion() async throws {
+    @Test func agreesWithReportedMotion() async throws {
         var errors = Errors()
         for log in Self.logs {
             var motion = DerivedMotion()
-            for stated in try await Self.fixes(of: log) {
-                var bare = stated
+            for reported in try await Self.fixes(of: log) {
+                var bare = reported
                 bare.speedMetersPerSecond = nil
                 bare.headingDegrees = nil
                 let derived = motion.complete(bare)
                 #expect(derived.speedMetersPerSecond == nil && derived.headingDegrees == nil)
-                errors.compare(derived, with: stated)
+                errors.compare(derived, with: reported)
             }
         }
-        try #require(errors.moving > 1000 || Self.logs.count < 43)
+        try #require(errors.movingFixes > 1000 || Self.logs.count < 43)
         try #require(!errors.speeds.isEmpty && !errors.headings.isEmpty)
-        let speed = (Self.percentile(0.5, errors.speeds), Self.percentile(0.95, errors.speeds))
-        let heading = (Self.percentile(0.5, errors.headings), Self.percentile(0.95, errors.headings))
+        let speed = (Self.percentile(0.5, of: errors.speeds), Self.percentile(0.95, of: errors.speeds))
+        let heading = (Self.percentile(0.5, of: errors.headings), Self.percentile(0.95, of: errors.headings))
         #expect(speed.0 <= 0.2 && speed.1 <= 1.2, "speed: median \(speed.0), 95 % \(speed.1) m/s")
         #expect(heading.0 <= 1 && heading.1 <= 10, "heading: median \(heading.0), 95 % \(heading.1) degrees")
         #expect(
-            Double(errors.speeds.count) >= 0.97 * Double(errors.moving), "\(errors.speeds.count) of \(errors.moving)")
+            Double(errors.speeds.count) >= 0.97 * Double(errors.movingFixes),
+            "\(errors.speeds.count) of \(errors.movingFixes)")
         #expect(
-            Double(errors.inventedCourses) <= 0.005 * Double(errors.standing),
-            "\(errors.inventedCourses) of \(errors.standing)")
+            Double(errors.inventedCourses) <= 0.005 * Double(errors.standingFixes),
+            "\(errors.inventedCourses) of \(errors.standingFixes)")
     }
 
     @Test(arguments: logs) func keepsReportedValues(log: URL) async throws {
         var motion = DerivedMotion()
-        for stated in try await Self.fixes(of: log) {
-            var fix = motion.complete(stated)
-            #expect(stated.speedMetersPerSecond == nil || fix.derived.speedMetersPerSecond == nil)
-            #expect(stated.headingDegrees == nil || fix.derived.headingDegrees == nil)
+        for reported in try await Self.fixes(of: log) {
+            var fix = motion.complete(reported)
+            #expect(reported.speedMetersPerSecond == nil || fix.derived.speedMetersPerSecond == nil)
+            #expect(reported.headingDegrees == nil || fix.derived.headingDegrees == nil)
             fix.derived = TrackMotion()
-            #expect(fix == stated)
+            #expect(fix == reported)
         }
     }
 }

@@ -37,12 +37,12 @@ struct RecordedShape {
     private static func fixes(of drive: URL) throws -> [Fix] {
         let lines = try lines(of: drive)
         let columns = try #require(lines.first)
-        func index(_ name: String) -> Int? { columns.firstIndex(of: name) }
-        let receiver = index("receiver")
+        func index(of name: String) -> Int? { columns.firstIndex(of: name) }
+        let receiver = index(of: "receiver")
         var fixes: [Fix] = []
         for line in lines.dropFirst() where receiver.map({ line[$0] == lines[1][$0] }) ?? true {
-            func number(_ name: String) -> Double? { index(name).flatMap { Double(line[$0]) } }
-            let clock = index("t_local").flatMap { Self.seconds(line[$0]) }
+            func number(_ name: String) -> Double? { index(of: name).flatMap { Double(line[$0]) } }
+            let clock = index(of: "t_local").flatMap { Self.secondOfDay(in: line[$0]) }
             let seconds = try #require(number("t_unix") ?? number("t_sync_s") ?? clock ?? number("t_s"))
             let time = UTCTime(millisecondsSince1970: Int64((seconds * 1000).rounded()))
             if let last = fixes.last, last.timeOfFix.duration(to: time) < .milliseconds(900) { continue }
@@ -54,7 +54,7 @@ struct RecordedShape {
     }
 
     /// Returns the second of the day of a time such as `2014-09-10 06:54:07+0200`.
-    private static func seconds(_ text: String) -> Double? {
+    private static func secondOfDay(in text: String) -> Double? {
         let parts = text.dropFirst(11).prefix(8).split(separator: ":").compactMap { Double($0) }
         return parts.count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : nil
     }
@@ -68,14 +68,14 @@ struct RecordedShape {
     }
 
     /// Returns the number of points that `score.py` keeps between the ends: always the farthest that one leg reaches.
-    private static func greedy(_ fixes: [Fix], meters: Double) -> Int {
+    private static func greedyPointCount(of fixes: [Fix], toleranceMeters tolerance: Double) -> Int {
         var points = 0
         var start = 0
         while start < fixes.count - 1 {
             var best = start + 1
             for end in (start + 1)..<fixes.count where end > start + 1 {
                 if fixes[start..<end].dropFirst().allSatisfy({
-                    error(of: $0, between: fixes[start], and: fixes[end]) <= meters
+                    error(of: $0, between: fixes[start], and: fixes[end]) <= tolerance
                 }) {
                     best = end
                 } else if end - best > 10 {
@@ -88,28 +88,28 @@ struct RecordedShape {
         return points - 1
     }
 
-    /// Returns the number of points between updates at `interval`: of shape points, and of the greedy choice.
-    private static func points(of drive: URL, interval: Double) throws -> (ours: Int, greedy: Int) {
-        var shape = ShapePoints(toleranceMeters: 5)
-        var waiting = [Fix]()
-        var points = (ours: 0, greedy: 0)
+    /// Returns the number of shape points between updates at `interval`, and of the points of the greedy choice.
+    private static func pointCounts(of drive: URL, interval: Double) throws -> (shape: Int, greedy: Int) {
+        var shape = ShapePoints(meters: 5)
+        var pending = [Fix]()
+        var points = (shape: 0, greedy: 0)
         for fix in try fixes(of: drive) {
             // The greedy choice ignores gaps and jumps, so only the parts between them are compared.
-            let breaks = waiting.last.map {
+            let breaks = pending.last.map {
                 $0.timeOfFix.duration(to: fix.timeOfFix) > .seconds(10) || !fix.isWithinReach(of: $0)
             }
             if breaks ?? false {
-                shape.reset()
-                waiting = []
+                shape.forget()
+                pending = []
             }
             shape.add(fix)
-            waiting.append(fix)
-            guard let first = waiting.first else { continue }
+            pending.append(fix)
+            guard let first = pending.first else { continue }
             let elapsed = first.timeOfFix.duration(to: fix.timeOfFix) / .seconds(1)
-            guard waiting.count == 1 || elapsed >= interval - 0.5 else { continue }
-            points.ours += shape.takePoints().count
-            if waiting.count > 1 { points.greedy += greedy(waiting, meters: 4.965) }
-            waiting = [fix]
+            guard pending.count == 1 || elapsed >= interval - 0.5 else { continue }
+            points.shape += shape.take().count
+            if pending.count > 1 { points.greedy += greedyPointCount(of: pending, toleranceMeters: 4.965) }
+            pending = [fix]
         }
         return points
     }
@@ -117,12 +117,12 @@ struct RecordedShape {
     /// Compares the number of shape points with a greedy simplification on a sphere. Shape points reserve a centimetre
     /// for rounding, and a path on their ellipsoid may be half a percent longer, so the greedy bound is stricter.
     @Test(arguments: [10.0, 30, 60]) func usesFewerPointsThanAGreedyChoice(interval: Double) throws {
-        var sum = (ours: 0, greedy: 0)
+        var sum = (shape: 0, greedy: 0)
         for drive in Self.drives {
-            let points = try Self.points(of: drive, interval: interval)
-            #expect(points.ours > 0 && points.ours <= points.greedy, "\(drive.lastPathComponent): \(points)")
-            sum = (sum.ours + points.ours, sum.greedy + points.greedy)
+            let points = try Self.pointCounts(of: drive, interval: interval)
+            #expect(points.shape > 0 && points.shape <= points.greedy, "\(drive.lastPathComponent): \(points)")
+            sum = (sum.shape + points.shape, sum.greedy + points.greedy)
         }
-        #expect(sum.ours < sum.greedy, "\(sum)")
+        #expect(sum.shape < sum.greedy, "\(sum)")
     }
 }

@@ -4,24 +4,24 @@ import LinuxPlatform
 
 /// Records the notifications of a receiver's thread.
 final class RecordingTap: ReceiverProgress, ReceiverTap {
-    struct Seen {
-        var turns = 0
+    struct Record {
+        var iterations = 0
         /// The number of bytes in each iteration.
-        var bytesOfTurns: [Int] = []
+        var bytesPerIteration: [Int] = []
         var bytes: [UInt8] = []
         var fixes = 0
         var openings = 0
         var hasEnded = false
     }
 
-    private let state = Locked(Seen())
+    private let state = Locked(Record())
 
-    var seen: Seen { state.withLock { $0 } }
+    var record: Record { state.withLock { $0 } }
 
     func loopIterated() {
         state.withLock { state in
-            state.turns += 1
-            state.bytesOfTurns.append(0)
+            state.iterations += 1
+            state.bytesPerIteration.append(0)
         }
     }
     func threadEnded() { state.withLock { $0.hasEnded = true } }
@@ -32,7 +32,7 @@ final class RecordingTap: ReceiverProgress, ReceiverTap {
         let copy = bytes.indices.map { bytes[$0] }
         state.withLock { state in
             state.bytes += copy
-            state.bytesOfTurns[state.bytesOfTurns.count - 1] += copy.count
+            state.bytesPerIteration[state.bytesPerIteration.count - 1] += copy.count
         }
     }
 }

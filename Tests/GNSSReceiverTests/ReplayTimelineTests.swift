@@ -54,7 +54,7 @@ import TimeAndChance
         #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    /// The times between fixes don't depend on the speed, in whole milliseconds.
+    /// The times between fixes are kept to the millisecond at every speed.
     @Test(arguments: [ReplaySpeed.times(1), .times(1.7), .times(3), .times(17), .times(99_999), .maximum])
     func keepTheTimesBetweenFixes(speed: ReplaySpeed) throws {
         let times = (0..<1000).map { Double($0) * 0.333 }
@@ -84,7 +84,7 @@ import TimeAndChance
         #expect(planned == [.seconds(-10), .zero, nil])
     }
 
-    @Test func startOverNoEarlierThanReadingIsDone() {
+    @Test func startOverNoEarlierThanTheEndOfReading() {
         var survey = LogSurvey()
         for seconds: Double in [0, 10] { survey.add(Self.time(seconds)) }
         var timeline = ReplayTimeline(speed: .maximum, survey: survey)
@@ -94,7 +94,8 @@ import TimeAndChance
         #expect(timeline.carriedTime == .milliseconds(3001))
     }
 
-    @Test func haveTheLengthOfTheSurvey() {
+    /// A gap of more than five minutes counts as ten seconds, and a step back as a millisecond.
+    @Test func haveALengthWithoutLongGaps() {
         var survey = LogSurvey()
         for seconds: Double in [50, 51, 10_000, 40] { survey.add(Self.time(seconds)) }
         #expect(survey.fixes == 4)

@@ -50,7 +50,7 @@ private final class CountingEndpoint: ReceiverEndpoint {
         return terminal
     }
 
-    /// Removes the link, and the directory with the last link in it.
+    /// Removes the link and its directory, as `/dev/serial/by-id` is removed with its last link.
     private func unplug(_ terminal: PseudoTerminal) throws {
         try files.removeItem(atPath: directory.path("serial"))
         terminal.unplug()

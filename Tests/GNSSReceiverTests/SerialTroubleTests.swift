@@ -15,7 +15,7 @@ import WaypostTestSupport
     init() throws { terminal = try PseudoTerminal() }
 
     /// Starts a program that has the line open and does nothing; `prepare` is called with the open line.
-    private func sleeper(_ prepare: (CInt) throws -> Void = { _ in }) throws -> RunningProgram {
+    private func startIdleHolder(prepare: (CInt) throws -> Void = { _ in }) throws -> RunningProgram {
         let line = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         try prepare(line.raw)
         let program = try RunningProgram(["sleep", "60"], input: line.raw)
@@ -48,8 +48,8 @@ import WaypostTestSupport
                     await Task.yield()
                 }
             }
-            let words = "readable text arrives, so baudRate 9600 is right, but no NMEA sentence for 0 s; "
-            #expect(await observer.state(saying: words) != nil)
+            let message = "readable text arrives, so baudRate 9600 is right, but no NMEA sentence for 0 s; "
+            #expect(await observer.state(saying: message) != nil)
             sending.cancel()
         }
     }
@@ -59,12 +59,12 @@ import WaypostTestSupport
             ("gpsd", .gpsd), ("ModemManager", .modemManager), ("agetty", .loginConsole("ttyS0")), ("brltty", .brltty),
             ("waypost", .waypost("kill 7")), ("minicom", .other), (nil, .other),
         ] as [(String?, DeviceHolders.Program)])
-    func aHolderIsRecognizedByItsCommand(command: String?, program: DeviceHolders.Program) {
+    func aHolderIsRecognisedByItsCommand(command: String?, program: DeviceHolders.Program) {
         let holder = HoldingProcess(processID: 7, command: command)
         #expect(DeviceHolders.Program(holder, device: "/dev/ttyS0") == program)
     }
 
-    @Test func aBusyDeviceNamesItsHolder() async throws {
+    @Test func theHolderOfABusyDeviceIsNamed() async throws {
         let holder = try SerialLine(path: terminal.path, baudRate: 9600)
         await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
             let state = await observer.state(saying: "held by")
@@ -75,29 +75,29 @@ import WaypostTestSupport
     }
 
     @Test func otherHoldersOfTheLineAreNamed() async throws {
-        let other = try sleeper()
+        let other = try startIdleHolder()
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, timeout: .milliseconds(40))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "also open in sleep (process \(other.processID))") != nil)
         }
     }
 
-    @Test(.enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
+    @Test(.enabled(if: GPSDaemon.programPath != nil, "gpsd is not installed"))
     func aDaemonThatReadsTheLineIsNamedWithItsRemedy() async throws {
         let reservation = try LoopbackSocket.reservation()
         let daemon = try RunningProgram([
-            GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(reservation.port)", terminal.path,
+            GPSDaemon.programPath ?? "gpsd", "-b", "-N", "-n", "-S", "\(reservation.port)", terminal.path,
         ])
         await yieldTurns { !HoldingProcess.others(withDevice: terminal.path).isEmpty }
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, timeout: .milliseconds(40))
         await observe(receiver) { observer in
-            let words = "also open in gpsd (process \(daemon.processID)); read from gpsd instead (receiver.type gpsd)"
-            #expect(await observer.state(saying: words) != nil)
+            let message = "also open in gpsd (process \(daemon.processID)); read from gpsd instead (receiver.type gpsd)"
+            #expect(await observer.state(saying: message) != nil)
         }
     }
 
     @Test func aProgramWithExclusiveAccessIsNamed() async throws {
-        let other = try sleeper()
+        let other = try startIdleHolder()
         let exclusive = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         clinux_set_exclusive(exclusive.raw)
         await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
@@ -108,7 +108,7 @@ import WaypostTestSupport
 
     @Test func aProgramThatHasLockedTheLineIsNamed() async throws {
         // The lock passes to the process, which has the same open file.
-        let other = try sleeper { line in
+        let other = try startIdleHolder { line in
             try valueOrSystemError("flock") { flock(line, LOCK_EX | LOCK_NB) }
         }
         await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
@@ -125,9 +125,9 @@ import WaypostTestSupport
                 + "230400, 460800 or 921600"
         ),
     ])
-    func isReportedAsAStateWithAReason(device: String, baudRate: Int, words: String) async throws {
+    func isReportedAsAStateWithAReason(device: String, baudRate: Int, message: String) async throws {
         let ending = await observe(LiveReceiver.serial(device: device, baudRate: .fixed(baudRate))) { observer in
-            #expect(await observer.state(saying: words) != nil)
+            #expect(await observer.state(saying: message) != nil)
         }
         #expect(ending?.code == .cancelled)
     }

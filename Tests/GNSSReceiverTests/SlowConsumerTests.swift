@@ -11,8 +11,8 @@ import WaypostTestSupport
 
     init() throws { terminal = try PseudoTerminal() }
 
-    /// While the first fix is delayed, more is sent than the kernel buffers for a terminal (640 KiB). This succeeds
-    /// only if the line is read.
+    /// While the consumer delays the first fix, the test sends more than the kernel buffers for a terminal (640 KiB).
+    /// The sending succeeds only if the line is read.
     @Test func neverBlocksTheLineButReceivesTheNewestFix() async throws {
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600)
         let (gate, opener) = AsyncStream.makeStream(of: Never.self, bufferingPolicy: .bufferingNewest(1))
@@ -24,7 +24,7 @@ import WaypostTestSupport
             }
         }
         var seen = events.makeAsyncIterator()
-        _ = await seen.next()  // open
+        _ = await seen.next()  // the line is open
         try terminal.send(epoch(second: 0))
         while case .state = await seen.next() {}
 

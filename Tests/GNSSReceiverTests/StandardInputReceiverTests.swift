@@ -33,7 +33,7 @@ import WaypostTestSupport
         #expect(ending == nil)
     }
 
-    /// The contents of a pipe after the previous program has failed.
+    /// The contents of a pipe after the previous program has failed, and the reason for the failure.
     @Test(
         arguments: [
             ("", .line(source: "standard input", nil)),
@@ -54,7 +54,7 @@ import WaypostTestSupport
         #expect(ending?.code == .notALog && ending?.reason == reason)
     }
 
-    @Test func canBeCancelledAndLeaveTheInputOpen() async throws {
+    @Test func leaveTheInputOpenWhenCancelled() async throws {
         let source = OwnedDescriptor(owning: input)
         let output = OwnedDescriptor(owning: writer)
         let ending = await observe(StandardInputReceiver(descriptor: source.raw)) { observer in

@@ -13,10 +13,10 @@ import WaypostTestSupport
             try connection.send(sent)
             #expect(await observer.fix() != nil)
         }
-        let seen = tap.seen
-        #expect(seen.bytes == Array(sent.utf8))
-        #expect(seen.openings == 1 && seen.fixes == 2 && seen.hasEnded)
-        #expect(seen.turns >= 3, "before and after the opening, and after the bytes")
+        let record = tap.record
+        #expect(record.bytes == Array(sent.utf8))
+        #expect(record.openings == 1 && record.fixes == 2 && record.hasEnded)
+        #expect(record.iterations >= 3, "before and after the opening, and after the bytes")
     }
 
     /// Bytes without fixes are read in small portions after the first portion, which may be a backlog.
@@ -29,13 +29,13 @@ import WaypostTestSupport
             await onThread(named: "flood") { try? connection.send(flood + epoch(second: 1)) }
             #expect(await observer.fix() != nil)
         }
-        let turns = tap.seen.bytesOfTurns.filter { $0 > 0 }
-        #expect(turns.reduce(0, +) > flood.utf8.count)
+        let reads = tap.record.bytesPerIteration.filter { $0 > 0 }
+        #expect(reads.reduce(0, +) > flood.utf8.count)
         var first = 0
-        var later = turns[...]
-        while first < 1 << 20, let turn = later.popFirst() { first += turn }
+        var later = reads[...]
+        while first < 1 << 20, let read = later.popFirst() { first += read }
         #expect(!later.isEmpty)
         // A read that begins within the portion may exceed it.
-        #expect(later.allSatisfy { $0 < 3 << 15 }, "\(turns)")
+        #expect(later.allSatisfy { $0 < 3 << 15 }, "\(reads)")
     }
 }

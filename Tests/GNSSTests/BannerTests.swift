@@ -4,7 +4,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct Banners {
-    static func banners(_ bodies: [String]) -> [String] {
+    static func banners(in bodies: [String]) -> [String] {
         Decoding.outcome(of: Array(bodies.map { sentence($0) }.joined().utf8)).statistics.banners
             .map(\.description)
     }
@@ -19,20 +19,23 @@ import WaypostTestSupport
         ("PQTMVERNO,LC29HEANR11A02S,2022/06/08", "LC29HEANR11A02S, 2022/06/08"),
         ("PDTINFO,UM621-02,G1B1L1E1", "UM621-02, G1B1L1E1"),
     ])
-    func nameTheReceiver(body: String, text: String) { #expect(Self.banners([body, body]) == [text]) }
+    func nameTheReceiver(body: String, text: String) { #expect(Self.banners(in: [body, body]) == [text]) }
 
     @Test(arguments: [
         "GPTXT,01,01,02,ANTSTATUS=OK", "GPTXT,01,01,02,LIC 1EBF-BD07", "GNTXT,01,01,01,txbuf alloc",
         "GNTXT,01,01,02,0,00,10000,00,01,17,01", "PMTK001,604,1", "GPTXT,01", "GPTXT", "PGRMT", "PASHR,RID,90",
     ])
-    func doNotIncludeOtherTexts(body: String) { #expect(Self.banners([body]).isEmpty) }
+    func doNotIncludeOtherTexts(body: String) { #expect(Self.banners(in: [body]).isEmpty) }
 
-    @Test func areBounded() {
-        let many = Self.banners((0..<1000).map { "GPTXT,01,01,02,Version \($0) " + String(repeating: "x", count: 150) })
-        #expect(many.count == 8)
-        #expect(many.allSatisfy { $0.utf8.count <= 80 })
+    @Test func areLimitedInNumberAndLength() {
+        let banners = Self.banners(
+            in: (0..<1000).map { "GPTXT,01,01,02,Version \($0) " + String(repeating: "x", count: 150) })
+        #expect(banners.count == 8)
+        #expect(banners.allSatisfy { $0.utf8.count <= 80 })
     }
+}
 
+@Suite struct SentenceAddresses {
     @Test(
         arguments: [
             ("GPRMC", "GP", "GPS"), ("GNGGA", "GN", "several constellations"),

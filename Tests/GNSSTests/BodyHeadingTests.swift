@@ -3,15 +3,16 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct BodyHeadings {
-    static let stated: [(String, Double?)] = [
+    /// The bodies of sentences, and the headings that they state.
+    static let sentences: [(String, Double?)] = [
         ("GNHDT,271.5,T", 271.5), ("GPHDT,360.0,T", 0), ("HEHDT,0.0,T", 0), ("GPHDT,15.25", 15.25), ("GPHDT,,T", nil),
         ("GNTHS,271.5,A", 271.5), ("GNTHS,12.0,E", 12), ("GNTHS,12.0,V", nil), ("GNTHS,12.0,S", nil),
         ("GNTHS,12.0,M", nil), ("GNTHS,,V", nil),
     ]
 
-    @Test(arguments: stated)
+    @Test(arguments: sentences)
     func areSeparateFromTheCourse(body: String, heading: Double?) {
-        let fixes = Decoding.fixes(sentence(body) + FixDetails.position + FixDetails.data)
+        let fixes = Decoding.fixes(of: sentence(body) + FixDetails.rmc + FixDetails.gga)
         #expect(fixes.map(\.bodyHeadingDegrees) == [heading])
         #expect(fixes.map(\.headingDegrees) == [nil])
     }
@@ -22,7 +23,7 @@ import WaypostTestSupport
         ("GNHDT,12.0,M", .malformedField), ("GNTHS,400,A", .outOfRange), ("GNTHS,12.0,Q", .malformedField),
     ])
     func areRejectedIfMalformedOrOutOfRange(body: String, reason: SentenceRejection) {
-        let outcome = Decoding.outcome(of: Array((sentence(body) + FixDetails.position).utf8))
+        let outcome = Decoding.outcome(of: Array((sentence(body) + FixDetails.rmc).utf8))
         #expect(outcome.fixes.map(\.bodyHeadingDegrees) == [nil])
         #expect(outcome.statistics.rejections(reason).count == 1)
     }
@@ -51,6 +52,6 @@ import WaypostTestSupport
         let compass = sentence("GNHDT,90.0,T")
         let first = Epochs.sentence("RMC", tick: 0, milliseconds: 1000)
         let second = Epochs.sentence("RMC", tick: 1, milliseconds: 1000)
-        #expect(Decoding.fixes(first + compass + second).map(\.bodyHeadingDegrees) == [90, nil])
+        #expect(Decoding.fixes(of: first + compass + second).map(\.bodyHeadingDegrees) == [90, nil])
     }
 }

@@ -12,7 +12,7 @@ import WaypostTestSupport
         sentence("GPRMC,\(time),A,52\(minute),N,01324.25,E,,,\(date),,,A")
     }
 
-    static func data(_ time: String) -> String { sentence("GPGGA,\(time),5231.5,N,01324.25,E,1,08,0.9,,,,,,") }
+    static func gga(_ time: String) -> String { sentence("GPGGA,\(time),5231.5,N,01324.25,E,1,08,0.9,,,,,,") }
 
     /// Streams and the times of their fixes.
     static let streams: [(String, [String])] = [
@@ -22,18 +22,18 @@ import WaypostTestSupport
         ),
         // Sentences without a date cross midnight.
         (
-            rmc("235959.00", date: "280224") + data("000000.00") + data("000001.00"),
+            rmc("235959.00", date: "280224") + gga("000000.00") + gga("000001.00"),
             ["2024-02-28T23:59:59.000Z", "2024-02-29T00:00:00.000Z", "2024-02-29T00:00:01.000Z"]
         ),
         // The last second of a day comes after the first one of the next.
         (
-            rmc("000000.00", date: "010326", minute: "31.6") + data("235959.90"),
+            rmc("000000.00", date: "010326", minute: "31.6") + gga("235959.90"),
             ["2026-03-01T00:00:00.000Z", "2026-02-28T23:59:59.900Z"]
         ),
         // Two midnights advance the date by two days.
         (
-            rmc("230000.00", date: "010126", minute: "31.6") + data("080000.00") + data("190000.00")
-                + data("060000.00"),
+            rmc("230000.00", date: "010126", minute: "31.6") + gga("080000.00") + gga("190000.00")
+                + gga("060000.00"),
             [
                 "2026-01-01T23:00:00.000Z", "2026-01-02T08:00:00.000Z", "2026-01-02T19:00:00.000Z",
                 "2026-01-03T06:00:00.000Z",
@@ -45,27 +45,27 @@ import WaypostTestSupport
             ["2016-12-31T23:59:59.000Z", "2016-12-31T23:59:59.999Z", "2017-01-01T00:00:00.000Z"]
         ),
         // Sentences of one epoch a few milliseconds apart, across midnight.
-        (rmc("235959.996", date: "311225") + data("000000.000"), ["2025-12-31T23:59:59.996Z"]),
+        (rmc("235959.996", date: "311225") + gga("000000.000"), ["2025-12-31T23:59:59.996Z"]),
         // Fixes are kept until the date is known.
         (
-            data("101529.00") + data("101530.00") + rmc("101531.00", date: "050126"),
+            gga("101529.00") + gga("101530.00") + rmc("101531.00", date: "050126"),
             ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
         (
-            data("235959.00") + rmc("000000.00", date: "010126"),
+            gga("235959.00") + rmc("000000.00", date: "010126"),
             ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]
         ),
-        (data("101530.00") + Decoding.dateSentence(), ["2026-01-05T10:15:30.000Z"]),
-        (Decoding.dateSentence(at: "101531.00") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
+        (gga("101530.00") + Decoding.dateSentence(), ["2026-01-05T10:15:30.000Z"]),
+        (Decoding.dateSentence(at: "101531.00") + gga("101530.00"), ["2026-01-05T10:15:30.000Z"]),
         (
-            sentence("PUBX,04,101530.00,050126,37000.00,2400,18D,1,0.0,0") + data("101530.00"),
+            sentence("PUBX,04,101530.00,050126,37000.00,2400,18D,1,0.0,0") + gga("101530.00"),
             ["2026-01-05T10:15:30.000Z"]
         ),
         // No date ever arrives, so there is no fix.
-        (data("101529.00") + data("101530.00"), []),
+        (gga("101529.00") + gga("101530.00"), []),
         // The date of a void sentence is uncertain, and so is a date that is hours old.
-        (sentence("GPRMC,101529.00,V,,,,,,,060180,,,N") + data("101530.00"), []),
-        (Decoding.dateSentence(at: "031530.00") + data("101530.00"), []),
+        (sentence("GPRMC,101529.00,V,,,,,,,060180,,,N") + gga("101530.00"), []),
+        (Decoding.dateSentence(at: "031530.00") + gga("101530.00"), []),
         // Bad dates don't void the position.
         (
             rmc("101530.00", date: "050126") + rmc("101531.00", date: "2208-1"),
@@ -99,15 +99,15 @@ import WaypostTestSupport
             ["2026-01-05T12:00:00.000Z", "2026-01-05T00:00:00.000Z"]
         ),
         // The date of a sentence without a position is used for fixes that have no other date.
-        (voidRMC("101529.00", date: "050126") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
-        (voidRMC("235959.00", date: "050126") + data("000000.00"), ["2026-01-06T00:00:00.000Z"]),
-        (voidRMC("101529.00", date: "060180") + data("101530.00"), []),
+        (voidRMC("101529.00", date: "050126") + gga("101530.00"), ["2026-01-05T10:15:30.000Z"]),
+        (voidRMC("235959.00", date: "050126") + gga("000000.00"), ["2026-01-06T00:00:00.000Z"]),
+        (voidRMC("101529.00", date: "060180") + gga("101530.00"), []),
         (
-            voidRMC("101529.00", date: "010125") + Decoding.dateSentence(at: "101530.00") + data("101530.00"),
+            voidRMC("101529.00", date: "010125") + Decoding.dateSentence(at: "101530.00") + gga("101530.00"),
             ["2026-01-05T10:15:30.000Z"]
         ),
         (
-            rmc("101528.00", date: "050126") + voidRMC("101529.00", date: "010125") + data("101530.00"),
+            rmc("101528.00", date: "050126") + voidRMC("101529.00", date: "010125") + gga("101530.00"),
             ["2026-01-05T10:15:28.000Z", "2026-01-05T10:15:30.000Z"]
         ),
         (rmc("101530.00", date: "220899"), ["1999-08-22T10:15:30.000Z"]),
@@ -119,10 +119,10 @@ import WaypostTestSupport
 
     @Test(arguments: streams)
     func datesEveryFix(stream: String, times: [String]) {
-        #expect(Decoding.fixes(stream).map(\.timeOfFix.description) == times)
+        #expect(Decoding.fixes(of: stream).map(\.timeOfFix.description) == times)
     }
 
-    /// Dates that a live receiver sends, and the times of fix and warnings on 2026-01-05.
+    /// Dates that a live receiver sends on 2026-01-05, each with the time of the fix and the warning.
     static let repairs: [(String, String?, ReceiverWarning?)] = [
         ("050126", "2026-01-05T10:15:30.000Z", nil), ("050127", "2027-01-05T10:15:30.000Z", nil),
         // 1024 and 2048 weeks ago.
@@ -144,7 +144,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A release of 2026 that still runs decades later: dates are moved to the date nearest to the current reference.
+    /// A release of 2026 may still run decades later. Dates are moved to the date nearest to the current reference.
     @Test(arguments: [
         ("050126", 2026, "2026-01-05T10:15:30.000Z"), ("100639", 2039, "2039-06-10T10:15:30.000Z"),
         ("251019", 2039, "2039-06-10T10:15:30.000Z"), ("100639", 2059, "2059-01-24T10:15:30.000Z"),
@@ -170,86 +170,88 @@ import WaypostTestSupport
         #expect(outcome.statistics.warnings(.dateTooEarly).count == 1)
     }
 
-    /// Positions without a date on a live line: their times of day, the host's time, and the resulting fixes.
-    struct Undated: Sendable, CustomTestStringConvertible {
+    /// Positions without a date on a live line, the host's time, and the times of the resulting fixes.
+    struct UndatedStream: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let stream: String
-        let host: UTCTime?
+        let hostTime: UTCTime?
         let times: [String]
-        var isWarned = true
+        var causesWarning = true
         var lacksDate = false
     }
 
-    static let host = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_000)
+    static let hostTime = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_000)
     private static let beforeMidnight = UTCTime(year: 2026, month: 1, day: 4, millisecondOfDay: 86_399_000)
     private static let afterMidnight = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 1000)
 
-    static let undated: [Undated] = [
-        Undated(
+    static let undatedStreams: [UndatedStream] = [
+        UndatedStream(
             testDescription: "by the host's clock, after waiting for a date",
-            stream: ["101520", "101522", "101524", "101526"].map { data("\($0).00") }.joined(), host: host,
+            stream: ["101520", "101522", "101524", "101526"].map { gga("\($0).00") }.joined(), hostTime: hostTime,
             times: ["20", "22", "24", "26"].map { "2026-01-05T10:15:\($0).000Z" }),
-        Undated(
-            testDescription: "not before the wait is over", stream: data("101520.00") + data("101524.00"), host: host,
+        UndatedStream(
+            testDescription: "not before the wait is over", stream: gga("101520.00") + gga("101524.00"),
+            hostTime: hostTime,
             times: [],
-            isWarned: false),
-        Undated(
-            testDescription: "not by a clock that isn't synchronized", stream: data("101520.00") + data("101530.00"),
-            host: nil, times: [], isWarned: false, lacksDate: true),
-        Undated(
+            causesWarning: false),
+        UndatedStream(
+            testDescription: "not by a clock that isn't synchronized", stream: gga("101520.00") + gga("101530.00"),
+            hostTime: nil, times: [], causesWarning: false, lacksDate: true),
+        UndatedStream(
             testDescription: "not if the receiver sends a date during the wait",
-            stream: data("101520.00") + data("101523.00") + rmc("101524.00", date: "040126") + data("101540.00"),
-            host: host, times: ["20", "23", "24", "40"].map { "2026-01-04T10:15:\($0).000Z" }, isWarned: false),
-        Undated(
+            stream: gga("101520.00") + gga("101523.00") + rmc("101524.00", date: "040126") + gga("101540.00"),
+            hostTime: hostTime, times: ["20", "23", "24", "40"].map { "2026-01-04T10:15:\($0).000Z" },
+            causesWarning: false),
+        UndatedStream(
             testDescription: "not while the receiver sends dates that can't be right",
-            stream: (20..<40).map { rmc("1015\($0).00", date: "040120") }.joined(), host: host, times: [],
-            isWarned: false
+            stream: (20..<40).map { rmc("1015\($0).00", date: "040120") }.joined(), hostTime: hostTime, times: [],
+            causesWarning: false
         ),
-        Undated(
+        UndatedStream(
             testDescription: "by the host's clock until the receiver sends a date",
-            stream: data("101520.00") + data("101530.00") + rmc("101531.00", date: "040126") + data("101540.00"),
-            host: host,
+            stream: gga("101520.00") + gga("101530.00") + rmc("101531.00", date: "040126") + gga("101540.00"),
+            hostTime: hostTime,
             times: [
                 "2026-01-05T10:15:20.000Z", "2026-01-05T10:15:30.000Z", "2026-01-04T10:15:31.000Z",
                 "2026-01-04T10:15:40.000Z",
             ]),
-        Undated(
+        UndatedStream(
             testDescription: "a receiver ahead of the host at midnight",
-            stream: data("235955.00") + data("000000.00") + data("000001.00"), host: beforeMidnight,
+            stream: gga("235955.00") + gga("000000.00") + gga("000001.00"), hostTime: beforeMidnight,
             times: ["2026-01-04T23:59:55.000Z", "2026-01-05T00:00:00.000Z", "2026-01-05T00:00:01.000Z"]),
-        Undated(
+        UndatedStream(
             testDescription: "a receiver behind the host at midnight",
-            stream: data("235950.00") + data("235959.00") + data("000000.00"), host: afterMidnight,
+            stream: gga("235950.00") + gga("235959.00") + gga("000000.00"), hostTime: afterMidnight,
             times: ["2026-01-04T23:59:50.000Z", "2026-01-04T23:59:59.000Z", "2026-01-05T00:00:00.000Z"]),
     ]
 
-    @Test(arguments: undated) func datesALiveReceiverWithoutDates(row: Undated) {
+    @Test(arguments: undatedStreams) func datesFixesOfALiveReceiverWithoutDates(row: UndatedStream) {
         let release = UTCTime(year: 2026, month: 1, day: 1)
-        let host = row.host
+        let hostTime = row.hostTime
         var decoder = NMEADecoder(
             options: NMEADecoderOptions(
-                dates: .repaired(reference: { release }, earliest: release, hostTime: { host })))
+                dates: .repaired(reference: { release }, earliest: release, hostTime: { hostTime })))
         var fixes: [Fix] = []
         decoder.decode(Array(row.stream.utf8).span, receivedAt: .zero) { fixes.append($0) }
         decoder.handleIdleLine(at: .seconds(1)) { fixes.append($0) }
         #expect(decoder.lacksDate == row.lacksDate)
         decoder.finish { fixes.append($0) }
         #expect(fixes.map(\.timeOfFix.description) == row.times)
-        #expect((decoder.statistics.warnings(.datedByHost).count > 0) == row.isWarned)
+        #expect((decoder.statistics.warnings(.datedByHost).count > 0) == row.causesWarning)
     }
 
-    @Test func doesNotDateRecordedLogsByTheHost() {
+    @Test func doesNotDateRecordedLogsByTheHostsClock() {
         var decoder = NMEADecoder()
-        let stream = Self.data("101520.00") + Self.data("101540.00")
+        let stream = Self.gga("101520.00") + Self.gga("101540.00")
         decoder.decode(Array(stream.utf8).span, receivedAt: .zero) { _ in Issue.record("a fix without a date") }
         decoder.finish { _ in Issue.record("a fix without a date") }
         #expect(decoder.statistics.epochs.undated == 2 && !decoder.lacksDate)
     }
 
-    @Test func boundsTheFixesThatWaitForTheFirstDate() {
+    @Test func limitsTheNumberOfFixesThatWaitForADate() {
         let text = (0..<300).map { tick in
             let second = tick % 60 < 10 ? "0\(tick % 60)" : "\(tick % 60)"
-            return Self.data("10\(10 + tick / 60)\(second)")
+            return Self.gga("10\(10 + tick / 60)\(second)")
         }
         let outcome = Decoding.outcome(
             of: Array((text.joined() + Self.rmc("110000.00", date: "050126", minute: "31.6")).utf8))

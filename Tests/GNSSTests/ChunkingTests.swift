@@ -5,10 +5,10 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread, as fuzzers do"))
 struct Chunking {
-    /// The results of a decoder and their written form.
+    /// The results of a decoder, with the fixes also as JSON Lines.
     private struct Result: Equatable {
         let fixes: [Fix]
-        let written: [UInt8]
+        let json: [UInt8]
         let lines: Int
         let sentences: Int
         let rejections: [Int]
@@ -16,9 +16,9 @@ struct Chunking {
         init(of bytes: [UInt8], cuts: () -> Int = { .max }) {
             let outcome = Decoding.outcome(of: bytes, cuts: cuts)
             fixes = outcome.fixes
-            var written: [UInt8] = []
-            for fix in fixes { JSONLinesFormat.append(fix, to: &written) }
-            self.written = written
+            var json: [UInt8] = []
+            for fix in fixes { JSONLinesFormat.append(fix, to: &json) }
+            self.json = json
             lines = outcome.statistics.lines
             sentences = outcome.statistics.sentences
             rejections = SentenceRejection.allCases.map { outcome.statistics.rejections($0).count }
@@ -26,9 +26,9 @@ struct Chunking {
     }
 
     @Test func splittingAtEveryBoundaryHasNoEffect() {
-        let bytes = MixedStream.bytes(seed: 9, seconds: MixedStream.kinds)
+        let bytes = MixedStream.bytes(seed: 9, seconds: MixedStream.kindCount)
         let whole = Result(of: bytes)
-        #expect(whole.fixes.count == MixedStream.kinds)
+        #expect(whole.fixes.count == MixedStream.kindCount)
         let differing = (1..<bytes.count).filter { cut in
             var pieces = [cut, .max][...]
             return Result(of: bytes, cuts: { pieces.popFirst() ?? .max }) != whole
@@ -37,18 +37,18 @@ struct Chunking {
     }
 
     @Test func splittingAtRandomHasNoEffect() {
-        let bytes = MixedStream.bytes(seed: 7, seconds: MixedStream.kinds)
+        let bytes = MixedStream.bytes(seed: 7, seconds: MixedStream.kindCount)
         let whole = Result(of: bytes)
-        #expect(whole.fixes.count == MixedStream.kinds)
+        #expect(whole.fixes.count == MixedStream.kindCount)
         let differing = (0..<1000 as Range<UInt64>).filter { seed in
             var random = SplitMix64(seed: seed)
-            let longest = Int.random(in: 1...400, using: &random)
-            return Result(of: bytes, cuts: { Int.random(in: 1...longest, using: &random) }) != whole
+            let maximum = Int.random(in: 1...400, using: &random)
+            return Result(of: bytes, cuts: { Int.random(in: 1...maximum, using: &random) }) != whole
         }
         #expect(differing.isEmpty)
     }
 
-    @Test func byteByByteHasNoEffect() {
+    @Test func splittingIntoSingleBytesHasNoEffect() {
         let bytes = MixedStream.bytes(seed: 8, seconds: 66)
         #expect(Result(of: bytes, cuts: { 1 }) == Result(of: bytes))
     }

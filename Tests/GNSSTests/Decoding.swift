@@ -1,18 +1,18 @@
 import GNSS
 import WaypostTestSupport
 
-/// Decoding for the suites of this module.
+/// Functions that decode sentences for the suites of this module.
 enum Decoding {
     /// Returns the fixes of `text`, decoded in one piece.
-    static func fixes(_ text: String, options: NMEADecoderOptions = NMEADecoderOptions()) -> [Fix] {
-        fixes(Array(text.utf8), options: options)
+    static func fixes(of text: String, options: NMEADecoderOptions = NMEADecoderOptions()) -> [Fix] {
+        fixes(of: Array(text.utf8), options: options)
     }
 
-    static func fixes(_ bytes: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()) -> [Fix] {
+    static func fixes(of bytes: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()) -> [Fix] {
         outcome(of: bytes, options: options).fixes
     }
 
-    /// Returns fixes and statistics of `bytes`, decoded in pieces with the lengths that `cuts` returns.
+    /// Returns the fixes and the statistics of `bytes`, decoded in pieces with the lengths that `cuts` returns.
     static func outcome(
         of bytes: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions(), cuts: () -> Int = { .max }
     ) -> (fixes: [Fix], statistics: DecoderStatistics) {

@@ -18,7 +18,7 @@ import WaypostTestSupport
         let total = tick * milliseconds
         let minute = total / 60_000
         let second = total / 1000 % 60
-        let time = "10\(two(minute))\(two(second)).\(two(total % 1000 / 10))"
+        let time = "10\(twoDigits(minute))\(twoDigits(second)).\(twoDigits(total % 1000 / 10))"
         let position = "5231.\(10_000 + tick),N,01324.\(20_000 + tick),E"
         let body =
             switch type {
@@ -35,7 +35,7 @@ import WaypostTestSupport
         return WaypostTestSupport.sentence(body)
     }
 
-    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     @Test(arguments: orders, [1000, 200, 100])
     func produceOneFixEach(order: [String], milliseconds: Int) {
@@ -43,7 +43,7 @@ import WaypostTestSupport
         let text = (0..<count).map { tick in
             order.map { Self.sentence($0, tick: tick, milliseconds: milliseconds) }.joined()
         }
-        let fixes = Decoding.fixes(text.joined())
+        let fixes = Decoding.fixes(of: text.joined())
         #expect(fixes.count == count)
         #expect(Set(fixes.map(\.timeOfFix)).count == count)
         #expect(
@@ -71,14 +71,14 @@ import WaypostTestSupport
         #expect(counts == [0, 1, 2, 1, 1, 1])
     }
 
-    /// Orders of sentences, and how many of them a fix needs: it doesn't wait for sentences that add nothing.
-    static let needed: [([String], Int)] = [
+    /// Orders of sentences, and how many of them a fix needs. It doesn't wait for sentences that add nothing.
+    static let neededSentences: [([String], Int)] = [
         (["RMC", "VTG", "GGA", "GSA", "GSV", "GSV", "GLL", "ZDA"], 4), (["RMC", "VTG", "GGA", "GSA", "GSA", "GSA"], 4),
         (["GGA", "GSA", "GSV", "RMC", "VTG"], 4), (["GGA", "GLL", "VTG"], 3), (["GLL", "GSA", "VTG", "ZDA"], 3),
         (["RMC", "GGA", "GST", "GSV"], 3), (["GGA", "GGA", "RMC", "GLL"], 3),
     ]
 
-    @Test(arguments: needed)
+    @Test(arguments: neededSentences)
     func endWithTheLastSentenceThatAddsSomething(order: [String], count: Int) {
         var decoder = NMEADecoder()
         decoder.decode(Array(Decoding.dateSentence(at: "100000.00").utf8).span, receivedAt: .zero) { _ in }
@@ -99,7 +99,7 @@ import WaypostTestSupport
         let late = (5..<12).map {
             Self.sentence("RMC", tick: $0, milliseconds: 1000) + Self.sentence("GGA", tick: $0, milliseconds: 1000)
         }
-        let fixes = Decoding.fixes((early + late).joined())
+        let fixes = Decoding.fixes(of: (early + late).joined())
         #expect(fixes.count == 12)
         // The first epoch in the new order ends too early, with the old last sentence; all others are complete.
         #expect(fixes.filter { $0.altitudeMeters == nil }.count == 1)
@@ -168,7 +168,7 @@ import WaypostTestSupport
         #expect(decoder.idleDeadline == .milliseconds(130))
     }
 
-    @Test func beginAfterAQuietLine() {
+    @Test func beginWithTheFirstSentenceAfterAPause() {
         var decoder = NMEADecoder()
         var fixes: [Fix] = []
         for tick in 0..<4 {
@@ -189,7 +189,7 @@ import WaypostTestSupport
             "GPGGA,\(time),5231.3,N,01324.3,E,2,09,0.9,34.5,M,46.9,M,,", "GPGST,\(time),5,,,,3.0,4.0,5.0",
         ]
         for order in [bodies, bodies.reversed()] {
-            let fixes = Decoding.fixes(order.map { WaypostTestSupport.sentence($0) }.joined())
+            let fixes = Decoding.fixes(of: order.map { WaypostTestSupport.sentence($0) }.joined())
             try #require(fixes.count == 1)
             let fix = fixes[0]
             #expect(abs(fix.latitude - (52 + 31.3 / 60)) < 1e-9)
@@ -222,6 +222,6 @@ import WaypostTestSupport
 
     @Test func produceNoFixIfTheClockIsFrozen() {
         let text = (0..<20).map { _ in Self.sentence("GGA", tick: 1, milliseconds: 1000) }
-        #expect(Decoding.fixes(Self.sentence("RMC", tick: 0, milliseconds: 1000) + text.joined()).count == 2)
+        #expect(Decoding.fixes(of: Self.sentence("RMC", tick: 0, milliseconds: 1000) + text.joined()).count == 2)
     }
 }

@@ -5,21 +5,21 @@ import WaypostTestSupport
 /// The explanation of a sentence without its log.
 @Suite struct Explanation {
     static let lines: [(String, String)] = [
-        (Framing.plain, "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
-        (Framing.plain + "\r", "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
+        (Framing.plainSentence, "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
+        (Framing.plainSentence + "\r", "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
         (
-            String(Framing.plain.dropLast()) + "x",
+            String(Framing.plainSentence.dropLast()) + "x",
             "rejected: checksum not two hexadecimal digits: \"7x\" follows *, but its bytes require *7D"
         ),
         (
-            Framing.plain.replacing("5231", with: "5232"),
+            Framing.plainSentence.replacing("5231", with: "5232"),
             "GNRMC: rejected: wrong checksum: its checksum is *7D, but its bytes require *7E"
         ),
         (
-            Framing.body,
+            Framing.plainBody,
             "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
         ), ("# made by hand $GPRMC", "a comment: ignored"),
-        ("$" + Framing.body, "rejected: no checksum: its line ends without a checksum; its bytes require *7D"),
+        ("$" + Framing.plainBody, "rejected: no checksum: its line ends without a checksum; its bytes require *7D"),
         ("$GNRMC,1015", "rejected: no checksum"),
         ("$GNRMC,\u{1}", "rejected: interrupted before its end: byte 0x01, which isn't text, comes after 7 bytes"),
         (
@@ -58,10 +58,10 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: lines)
-    func describesTheSentence(line: String, words: String) {
+    func describesTheSentence(line: String, expected: String) {
         let texts = LogTrace.explanation(of: Array(line.utf8)).lines
         #expect(texts.count == 1)
-        #expect(texts.first?.contains(words) == true, "\(texts)")
+        #expect(texts.first?.contains(expected) == true, "\(texts)")
     }
 
     @Test(arguments: [
@@ -69,25 +69,26 @@ import WaypostTestSupport
         ("GPGSA,A,7,,,,,,,,,,,,,1,1,1", "field 2 (solution mode) is \"7\""),
         ("PUBX,00,101530.00,5231.5,N,01324.25,E,12,G3,1,1,x,1,1,,1,1,1,8", "field 11 (speed) is \"x\""),
     ])
-    func namesTheOmittedField(body: String, words: String) {
+    func namesTheOmittedField(body: String, expected: String) {
         let lines = LogTrace.explanation(of: Array(sentence(body).utf8)).lines
-        #expect(lines.dropFirst() == ["  \(words), which can't be read: ignored"])
+        #expect(lines.dropFirst() == ["  \(expected), which can't be read: ignored"])
     }
 
     @Test(arguments: [
-        (TagBlocks.tagged("s:r1,c:1767608131", ""), "after a tag block, sent at 2026-01-05T10:15:31.000Z"),
-        (TagBlocks.tagged("s:r1", ""), "after a tag block without a time of transmission"),
+        (TagBlocks.tagBlock("s:r1,c:1767608131", before: ""), "after a tag block, sent at 2026-01-05T10:15:31.000Z"),
+        (TagBlocks.tagBlock("s:r1", before: ""), "after a tag block without a time of transmission"),
         ("+GPSRD:", "after 7 bytes of other data: \"+GPSRD:\""),
         ("\u{1}", "after 1 byte of other data: \".\""),
     ])
-    func describesThePrefix(prefix: String, words: String) {
-        #expect(LogTrace.explanation(of: Array((prefix + Framing.plain).utf8)).lines.last == "  " + words)
+    func describesTheBytesBeforeTheSentence(prefix: String, expected: String) {
+        #expect(LogTrace.explanation(of: Array((prefix + Framing.plainSentence).utf8)).lines.last == "  " + expected)
     }
 
     @Test func describesEverySentenceOfALine() {
-        let (texts, hasMissingChecksum) = LogTrace.explanation(of: Array((Framing.plain + Framing.plain).utf8))
+        let (texts, hasMissingChecksum) = LogTrace.explanation(
+            of: Array((Framing.plainSentence + Framing.plainSentence).utf8))
         #expect(texts.count == 2)
         #expect(!hasMissingChecksum)
-        #expect(LogTrace.explanation(of: Array(("$" + Framing.body).utf8)).hasMissingChecksum)
+        #expect(LogTrace.explanation(of: Array(("$" + Framing.plainBody).utf8)).hasMissingChecksum)
     }
 }

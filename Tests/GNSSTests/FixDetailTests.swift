@@ -3,11 +3,11 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct FixDetails {
-    static let position = sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,,,050126,,,A")
-    static let data = sentence("GPGGA,101530.00,5231.2,N,01324.2,E,1,08,1.0,34.5,M,46.9,M,,")
+    static let rmc = sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,,,050126,,,A")
+    static let gga = sentence("GPGGA,101530.00,5231.2,N,01324.2,E,1,08,1.0,34.5,M,46.9,M,,")
 
-    static func fix(_ bodies: String...) throws -> Fix {
-        let fixes = Decoding.fixes(position + bodies.map { sentence($0) }.joined())
+    static func fix(adding bodies: String...) throws -> Fix {
+        let fixes = Decoding.fixes(of: rmc + bodies.map { sentence($0) }.joined())
         try #require(fixes.count == 1)
         return fixes[0]
     }
@@ -22,8 +22,8 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: motions)
-    func readSpeedAndHeadingFromVTG(body: String, speed: Double?, heading: Double?) throws {
-        let fix = try Self.fix(body)
+    func includeSpeedAndHeadingFromVTG(body: String, speed: Double?, heading: Double?) throws {
+        let fix = try Self.fix(adding: body)
         #expect(fix.speedMetersPerSecond == speed)
         #expect(fix.headingDegrees == heading)
     }
@@ -46,7 +46,7 @@ import WaypostTestSupport
 
     @Test(arguments: accuracies)
     func stateTheAccuracyOfTheBestSentence(bodies: [String], meters: Double?) {
-        let fixes = Decoding.fixes(Self.position + bodies.map { sentence($0) }.joined())
+        let fixes = Decoding.fixes(of: Self.rmc + bodies.map { sentence($0) }.joined())
         #expect(fixes.count == 1)
         #expect(fixes.first?.horizontalAccuracyMeters == meters)
     }
@@ -61,8 +61,8 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: solutions)
-    func readModeAndDilutionFromGSA(body: String, mode: FixMode?, hdop: Double?) throws {
-        let fix = try Self.fix(body)
+    func includeModeAndDilutionFromGSA(body: String, mode: FixMode?, hdop: Double?) throws {
+        let fix = try Self.fix(adding: body)
         #expect(fix.mode == mode)
         #expect(fix.hdop == hdop)
     }
@@ -73,12 +73,12 @@ import WaypostTestSupport
 
     @Test(arguments: qualities)
     func nameTheQuality(letter: String, quality: FixQuality) throws {
-        #expect(try Self.fix("GPGGA,101530.00,5231.2,N,01324.2,E,\(letter),08,1.0,,,,,,").quality == quality)
+        #expect(try Self.fix(adding: "GPGGA,101530.00,5231.2,N,01324.2,E,\(letter),08,1.0,,,,,,").quality == quality)
     }
 
     @Test func includeDeadReckoningThatGGACannotExpress() {
         let reckoned = sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,,,050126,,,E")
-        #expect(Decoding.fixes(Self.data + reckoned).map(\.quality) == [.estimated])
+        #expect(Decoding.fixes(of: Self.gga + reckoned).map(\.quality) == [.estimated])
     }
 
     @Test func haveNoHeadingIfNoSentenceHasOne() throws {

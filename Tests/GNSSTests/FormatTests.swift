@@ -3,7 +3,7 @@ import Testing
 import TimeAndChance
 
 @Suite struct Format {
-    static let full: Fix = {
+    static let fullFix: Fix = {
         var fix = Fix(
             timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_250), latitude: -52.525,
             longitude: 13.404166666666667, quality: .rtkFixed)
@@ -17,12 +17,12 @@ import TimeAndChance
         fix.mode = .threeDimensional
         return fix
     }()
-    static let bare = Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: 0, longitude: -0.000000004)
+    static let bareFix = Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: 0, longitude: -0.000000004)
 
     @Test func writesJSONLines() {
         var bytes: [UInt8] = []
-        JSONLinesFormat.append(Self.full, to: &bytes)
-        JSONLinesFormat.append(Self.bare, to: &bytes)
+        JSONLinesFormat.append(Self.fullFix, to: &bytes)
+        JSONLinesFormat.append(Self.bareFix, to: &bytes)
         #expect(
             String(decoding: bytes, as: UTF8.self) == """
                 {"time":"2026-01-05T10:15:30.250Z","latitude":-52.525,"longitude":13.404166667,"altitudeMeters":-0.5,\
@@ -36,8 +36,8 @@ import TimeAndChance
     @Test func writesCSV() {
         var bytes: [UInt8] = []
         CSVFormat.appendHeader(to: &bytes)
-        CSVFormat.append(Self.full, to: &bytes)
-        CSVFormat.append(Self.bare, to: &bytes)
+        CSVFormat.append(Self.fullFix, to: &bytes)
+        CSVFormat.append(Self.bareFix, to: &bytes)
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         #expect(lines.count == 3)
         #expect(
@@ -49,7 +49,7 @@ import TimeAndChance
 
     /// Derived values never replace reported values.
     @Test func writesDerivedValuesAfterReportedOnes() {
-        var fix = Self.bare
+        var fix = Self.bareFix
         fix.derived.speedMetersPerSecond = 12.34567
         fix.derived.headingDegrees = 270.12345
         var lines = [UInt8]()
@@ -66,7 +66,7 @@ import TimeAndChance
     func writesTheRawValuesOfQualities(quality: FixQuality) {
         var bytes: [UInt8] = []
         JSONLinesFormat.append(
-            Fix(timeOfFix: Self.bare.timeOfFix, latitude: 1, longitude: 1, quality: quality), to: &bytes)
+            Fix(timeOfFix: Self.bareFix.timeOfFix, latitude: 1, longitude: 1, quality: quality), to: &bytes)
         #expect(String(decoding: bytes, as: UTF8.self).contains("\"quality\":\"\(quality.rawValue)\""))
     }
 }

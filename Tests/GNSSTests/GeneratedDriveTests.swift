@@ -14,10 +14,10 @@ struct GeneratedDrives {
     }
 
     @Test(arguments: DriveSituation.allCases)
-    func decodeToTheTruth(situation: DriveSituation) throws {
+    func decodeToTheExpectedFixes(situation: DriveSituation) throws {
         let bytes = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(situation.rawValue).nmea")))
         var lines: [UInt8] = []
-        for fix in Decoding.fixes(bytes) { JSONLinesFormat.append(fix, to: &lines) }
+        for fix in Decoding.fixes(of: bytes) { JSONLinesFormat.append(fix, to: &lines) }
         #expect(try Data(lines) == Data(contentsOf: Fixtures.url("nmea/\(situation.rawValue).expected")))
     }
 

@@ -7,20 +7,19 @@ import WaypostTestSupport
 /// The explanations of a log's lines.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread, as fuzzers do"))
 struct LogTraces {
-    private static func minimum(_ second: Int, _ ending: String = "A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A") -> String
-    {
+    private static func rmc(_ second: Int, ending: String = "A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A") -> String {
         sentence("GPRMC,1015\(second).00,\(ending)")
     }
-    private static func data(_ second: Int, quality: Int = 1, position: String = "5231.6,N,01324.35,E") -> String {
+    private static func gga(_ second: Int, quality: Int = 1, position: String = "5231.6,N,01324.35,E") -> String {
         sentence("GPGGA,1015\(second).00,\(position),\(quality),08,0.9,34.5,M,46.9,M,,")
     }
     /// Five epochs, enough for the decoder to learn their last sentence.
-    private static let learned = (30...34).map { data($0) + minimum($0) }.joined()
+    private static let learnedEpochs = (30...34).map { gga($0) + rmc($0) }.joined()
 
     /// A log, the number of a line, and parts of its explanation.
     static let logs: [(String, Int, [String])] = [
         (
-            learned, 2,
+            learnedEpochs, 2,
             [
                 "gave the fix of 2026-01-05T10:15:30.000Z, which was released at GPGGA in line 3, where another epoch begins",
                 "date: from this sentence", "speed, course from this sentence",
@@ -28,36 +27,36 @@ struct LogTraces {
                 "accuracy from the HDOP of GPGGA in line 1",
             ]
         ),
-        (learned, 9, ["which was released at GPRMC in line 10, the last sentence of this receiver's epochs"]),
+        (learnedEpochs, 9, ["which was released at GPRMC in line 10, the last sentence of this receiver's epochs"]),
         (
-            learned + sentence("GPVTG,90.0,T,,M,1.0,N,,K,A"), 11,
+            learnedEpochs + sentence("GPVTG,90.0,T,,M,1.0,N,,K,A"), 11,
             ["epoch 10:15:34.000", "it arrived after its epoch was complete: none of its values was used"]
         ),
-        (minimum(30), 1, ["which was released at the end of the log", "quality from this sentence"]),
+        (rmc(30), 1, ["which was released at the end of the log", "quality from this sentence"]),
         (
-            data(30) + minimum(30, "V,,,,,,,050126,,,N"), 1,
+            gga(30) + rmc(30, ending: "V,,,,,,,050126,,,N"), 1,
             ["epoch 10:15:30.000: no fix: void according to GPRMC in line 2 (status V, mode N)"]
         ),
         (
-            data(30, quality: 8) + minimum(30), 2,
+            gga(30, quality: 8) + rmc(30), 2,
             ["no fix: simulated or entered by hand, according to GPGGA in line 1 (quality 8)"]
         ),
-        (minimum(30, "A,0000.0,N,00000.0,E,,,050126,,,A"), 1, ["no fix: its position is 0, 0"]),
-        (minimum(30) + minimum(31) + minimum(30), 3, ["no fix: one of the last fixes has the same time"]),
+        (rmc(30, ending: "A,0000.0,N,00000.0,E,,,050126,,,A"), 1, ["no fix: its position is 0, 0"]),
+        (rmc(30) + rmc(31) + rmc(30), 3, ["no fix: one of the last fixes has the same time"]),
         (
-            data(29) + data(30) + minimum(31) + minimum(32), 1,
+            gga(29) + gga(30) + rmc(31) + rmc(32), 1,
             [
                 "gave the fix of 2026-01-05T10:15:29.000Z, which waited for a date until GPRMC in line 4",
                 "date: from GPRMC in line 3",
             ]
         ),
-        (data(29), 1, ["epoch 10:15:29.000: no fix: no sentence contains a date"]),
-        (data(29) + data(30) + data(29) + minimum(31), 3, ["no fix: one of the last fixes has the same time"]),
-        (data(30) + Decoding.dateSentence(), 2, ["its date was used for the fix of 2026-01-05T10:15:30.000Z"]),
-        (Decoding.dateSentence() + data(30), 2, ["date: from GPZDA in line 1, which is close to the fix in time"]),
-        (minimum(30) + data(31), 2, ["date: from GPRMC in line 1, the last date before the fix"]),
+        (gga(29), 1, ["epoch 10:15:29.000: no fix: no sentence contains a date"]),
+        (gga(29) + gga(30) + gga(29) + rmc(31), 3, ["no fix: one of the last fixes has the same time"]),
+        (gga(30) + Decoding.dateSentence(), 2, ["its date was used for the fix of 2026-01-05T10:15:30.000Z"]),
+        (Decoding.dateSentence() + gga(30), 2, ["date: from GPZDA in line 1, which is close to the fix in time"]),
+        (rmc(30) + gga(31), 2, ["date: from GPRMC in line 1, the last date before the fix"]),
         (
-            TagBlocks.tagged("c:1767608131", data(30)), 1,
+            TagBlocks.tagBlock("c:1767608131", before: gga(30)), 1,
             [
                 "date: from the time of transmission in the tag block in line 1",
                 "after a tag block, sent at 2026-01-05T10:15:31.000Z",
@@ -69,17 +68,17 @@ struct LogTraces {
         ),
         (sentence("GPRMC,,V,,,,,,,,,,N"), 1, ["no fix: no sentence of its epoch contains a time"]),
         (
-            sentence("HEHDT,12.5,T") + minimum(30), 2, ["body heading from HEHDT in line 1"]
+            sentence("HEHDT,12.5,T") + rmc(30), 2, ["body heading from HEHDT in line 1"]
         ),
-        (minimum(30) + sentence("GPGST,101530.00,5,,,,3.0,4.0,5.0"), 1, ["accuracy from GPGST in line 2"]),
+        (rmc(30) + sentence("GPGST,101530.00,5,,,,3.0,4.0,5.0"), 1, ["accuracy from GPGST in line 2"]),
         (
-            sentence("GPGGA,101530.00,5231.6,N,01324.35,E,1,08,,,M,,M,,") + minimum(30)
+            sentence("GPGGA,101530.00,5231.6,N,01324.35,E,1,08,,,M,,M,,") + rmc(30)
                 + sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A"), 3, ["none of its values was needed"]
         ),
-        ("# a note\n" + minimum(30), 1, ["a comment: ignored"]),
+        ("# a note\n" + rmc(30), 1, ["a comment: ignored"]),
     ]
 
-    private static func explanation(_ log: [UInt8], _ line: Int) -> [String] {
+    private static func explanation(ofLine line: Int, in log: [UInt8]) -> [String] {
         var trace = LogTrace(lines: line...line)
         trace.read(log.span)
         trace.finish()
@@ -87,15 +86,17 @@ struct LogTraces {
     }
 
     @Test(arguments: logs)
-    func explainALine(log: String, line: Int, words: [String]) {
-        let texts = Self.explanation(Array(log.utf8), line)
-        for words in words { #expect(texts.contains { $0.contains(words) }, "\(texts.joined(separator: "\n"))") }
+    func explainALine(log: String, line: Int, parts: [String]) {
+        let texts = Self.explanation(ofLine: line, in: Array(log.utf8))
+        for part in parts { #expect(texts.contains { $0.contains(part) }, "\(texts.joined(separator: "\n"))") }
     }
 
     @Test func nameABinaryFrame() {
         let log =
-            Framing.ubx(payload: Array("\n$GPGLL,0100.0,N,00100.0,E,101530,A*2F\n".utf8)) + Array(Self.learned.utf8)
-        #expect(Self.explanation(log, 2) == ["bytes of a UBX or RTCM frame, which is skipped by its length"])
+            Framing.ubxFrame(payload: Array("\n$GPGLL,0100.0,N,00100.0,E,101530,A*2F\n".utf8))
+            + Array(Self.learnedEpochs.utf8)
+        #expect(
+            Self.explanation(ofLine: 2, in: log) == ["bytes of a UBX or RTCM frame, which is skipped by its length"])
     }
 
     @Test func countLines() {
@@ -109,33 +110,33 @@ struct LogTraces {
         }
     }
 
-    @Test func endAsSoonAsTheExplanationIsSettled() {
+    @Test func areSettledOnceTheExplanationCannotChange() {
         var trace = LogTrace(lines: 1...1)
-        trace.read(Array(Self.learned.utf8).span)
+        trace.take(Array(Self.learnedEpochs.utf8).span)
         #expect(!trace.isSettled)  // a whole frame must fit into the bytes that are inspected
         trace.read(Array(repeating: UInt8(ascii: "\n"), count: 10_000).span)
         #expect(trace.isSettled)
     }
 
-    static let recorded: [String] = RecordedReceivers.logs
-    static let generated = ["town", "tunnel", "midnight", "motorway", "parking", "tenHertz"]
+    static let recordedLogs: [String] = RecordedReceivers.logs
+    static let generatedDrives = ["town", "tunnel", "midnight", "motorway", "parking", "tenHertz"]
 
-    @Test(arguments: generated)
+    @Test(arguments: generatedDrives)
     func neverDisagreeWithTheDecoder(drive: String) throws {
-        try check([UInt8](Data(contentsOf: Fixtures.url("nmea/\(drive).nmea"))))
+        try checkAgreement(on: [UInt8](Data(contentsOf: Fixtures.url("nmea/\(drive).nmea"))))
     }
 
-    @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: recorded)
+    @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: recordedLogs)
     func neverDisagreeWithTheDecoderOnARecording(log: String) throws {
-        try check(try RecordedReceivers.bytes(log))
+        try checkAgreement(on: try RecordedReceivers.bytes(of: log))
     }
 
     @Test func neverDisagreeWithTheDecoderOnAMixedStream() throws {
-        try check(MixedStream.bytes(seed: 3, seconds: 4 * MixedStream.kinds))
+        try checkAgreement(on: MixedStream.bytes(seed: 3, seconds: 4 * MixedStream.kindCount))
     }
 
     /// Traces every line of `log` and compares the results with the decoder's.
-    private func check(_ log: [UInt8]) throws {
+    private func checkAgreement(on log: [UInt8]) throws {
         let (fixes, statistics) = Decoding.outcome(of: log)
         var trace = LogTrace(lines: 1...Int.max)
         for start in stride(from: 0, to: log.count, by: 5000) {
@@ -162,8 +163,8 @@ struct LogTraces {
         for epoch in epochs {
             guard let fix = epoch.fix else { continue }
             let source = try #require(epoch.sources[.position].flatMap { byPlace[$0] })
-            let words = SentenceReading(of: source.bytes).meaning ?? ""
-            if words.hasPrefix("valid") { #expect(words.contains("position \(fix.latitude), \(fix.longitude)")) }
+            let meaning = SentenceReading(of: source.bytes).meaning ?? ""
+            if meaning.hasPrefix("valid") { #expect(meaning.contains("position \(fix.latitude), \(fix.longitude)")) }
             #expect(epoch.dateSource != nil)
         }
         for sentence in trace.sentences {

@@ -10,10 +10,10 @@ enum MixedStream {
         var bytes: [UInt8] = []
         for (index, epoch) in Drive(.town, seed: seed, duration: .seconds(seconds)).enumerated() {
             bytes += epoch.sentences
-            switch index % kinds {
+            switch index % kindCount {
             case 0: bytes += Framing.rtcmStationPosition
-            case 1: bytes += Framing.ubx(payload: noise(120))
-            case 2: bytes += Array(TagBlocks.tagged("s:r1,c:1767608131", "").utf8)
+            case 1: bytes += Framing.ubxFrame(payload: noise(120))
+            case 2: bytes += Array(TagBlocks.tagBlock("s:r1,c:1767608131", before: "").utf8)
             case 3: bytes += Array("# a note with $GPRMC in it\n".utf8)
             case 4: bytes += epoch.sentences.prefix(30)
             case 5: bytes += [0xB5, 0x62, 1, 7, 255, 2]
@@ -28,5 +28,5 @@ enum MixedStream {
     }
 
     /// The number of kinds, and of epochs after which each kind has occurred once.
-    static let kinds = 11
+    static let kindCount = 11
 }

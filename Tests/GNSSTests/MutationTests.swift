@@ -5,15 +5,15 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread, as fuzzers do"))
 struct Mutation {
-    /// Damages one to three bytes of a sentence. Only bytes with a correct checksum may produce a fix, which
-    /// must be possible.
+    /// Damages one to three bytes of a sentence. Only bytes with a correct checksum may produce a fix, and only with
+    /// possible values.
     @Test func mutatedBytesAreDetected() {
-        let sentence = Array(Framing.plain.utf8)
-        #expect(Self.fixes(sentence).count == 1)
+        let sentence = Array(Framing.plainSentence.utf8)
+        #expect(Self.fixes(of: sentence).count == 1)
         var random = SplitMix64(seed: 1)
         var damagedCount = 0
-        var agreeing = 0
-        var given = 0
+        var correctChecksums = 0
+        var fixCount = 0
         var accepted: [[UInt8]] = []
         while damagedCount < 100_000 {
             var damaged = sentence
@@ -24,15 +24,16 @@ struct Mutation {
             }
             if damaged == sentence { continue }
             damagedCount += 1
-            let fixes = Self.fixes(damaged)
-            let agrees = Self.agrees(damaged)
-            if agrees { agreeing += 1 }
-            given += fixes.count
-            if !fixes.isEmpty, !agrees || !fixes.allSatisfy(Self.isPossible) { accepted.append(damaged) }
+            let fixes = Self.fixes(of: damaged)
+            let isChecksumCorrect = Self.hasCorrectChecksum(damaged)
+            if isChecksumCorrect { correctChecksums += 1 }
+            fixCount += fixes.count
+            if !fixes.isEmpty, !isChecksumCorrect || !fixes.allSatisfy(Self.isPossible) { accepted.append(damaged) }
         }
         #expect(accepted.isEmpty)
         // One in 256 checksums is correct by chance, so both cases have been tested.
-        #expect(agreeing > 100 && given > 10 && given < agreeing, "\(agreeing) \(given)")
+        #expect(
+            correctChecksums > 100 && fixCount > 10 && fixCount < correctChecksums, "\(correctChecksums) \(fixCount)")
     }
 
     /// Damages the fields and corrects the checksum, so that only ranges and forms can detect the damage.
@@ -40,7 +41,7 @@ struct Mutation {
         let bodies = PositionSentences.valid.map(\.0)
         var random = SplitMix64(seed: 2)
         var impossible: [String] = []
-        var given = 0
+        var fixCount = 0
         var malformed = 0
         var outOfRange = 0
         for round in 0..<100_000 {
@@ -49,31 +50,31 @@ struct Mutation {
                 body[Int.random(in: 6..<body.count, using: &random)] = UInt8.random(in: 0x2B...0x5A, using: &random)
             }
             let text = sentence(String(decoding: body, as: UTF8.self))
-            let (fixes, statistics) = Self.outcome(Array((Decoding.dateSentence() + text).utf8))
-            given += fixes.count
+            let (fixes, statistics) = Self.outcome(of: Array((Decoding.dateSentence() + text).utf8))
+            fixCount += fixes.count
             malformed += statistics.rejections(.malformedField).count
             outOfRange += statistics.rejections(.outOfRange).count
             if !fixes.allSatisfy(Self.isPossible) { impossible.append(text) }
         }
         #expect(impossible.isEmpty)
-        #expect(given > 10_000 && malformed > 10_000 && outOfRange > 1000, "\(given) \(malformed) \(outOfRange)")
+        #expect(fixCount > 10_000 && malformed > 10_000 && outOfRange > 1000, "\(fixCount) \(malformed) \(outOfRange)")
     }
 
     /// Returns the fixes of `bytes`, decoded by a copy of a new decoder.
-    private static func fixes(_ bytes: [UInt8]) -> [Fix] { outcome(bytes).fixes }
+    private static func fixes(of bytes: [UInt8]) -> [Fix] { outcome(of: bytes).fixes }
 
-    private static func outcome(_ bytes: [UInt8]) -> (fixes: [Fix], statistics: DecoderStatistics) {
-        var decoder = fresh
+    private static func outcome(of bytes: [UInt8]) -> (fixes: [Fix], statistics: DecoderStatistics) {
+        var decoder = newDecoder
         var fixes: [Fix] = []
         decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
         decoder.finish { fixes.append($0) }
         return (fixes, decoder.statistics)
     }
 
-    private static let fresh = NMEADecoder()
+    private static let newDecoder = NMEADecoder()
 
     /// Whether any `$` in `bytes` begins a sentence with a correct checksum, computed without the decoder.
-    private static func agrees(_ bytes: [UInt8]) -> Bool {
+    private static func hasCorrectChecksum(_ bytes: [UInt8]) -> Bool {
         bytes.indices.contains { start in
             guard bytes[start] == UInt8(ascii: "$"), let end = bytes[start...].firstIndex(of: UInt8(ascii: "*")),
                 end + 2 < bytes.count

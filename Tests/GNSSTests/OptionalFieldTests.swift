@@ -8,7 +8,7 @@ import WaypostTestSupport
     private static let gga = "GPGGA,101530.00,5231.5,N,01324.25,E,1"
 
     /// Bodies of sentences, the faulty field, and whether the field is out of range.
-    static let faulty: [(String, String, Bool)] = [
+    static let faultySentences: [(String, String, Bool)] = [
         ("\(rmc),1.0,  5.0,050126", "course", false), ("\(rmc),-1.0,90.0,050126", "speed", true),
         ("\(rmc),1001,90.0,050126", "speed", true), ("\(rmc),fast,90.0,050126", "speed", false),
         ("\(rmc),1.0,360.1,050126", "course", true), ("\(rmc),1.0,-90,050126", "course", true),
@@ -18,8 +18,8 @@ import WaypostTestSupport
         ("\(gga),08,0.9,34.5,M,4 6.9,M,,", "geoid separation", false),
     ]
 
-    @Test(arguments: faulty)
-    func areDroppedOneByOneIfFaulty(body: String, field: String, isOutOfRange: Bool) throws {
+    @Test(arguments: faultySentences)
+    func areOmittedIndividuallyIfFaulty(body: String, field: String, isOutOfRange: Bool) throws {
         let outcome = Decoding.outcome(of: Array((Decoding.dateSentence() + sentence(body)).utf8))
         #expect(outcome.fixes.map(\.latitude) == [52.525])
         #expect(SentenceRejection.allCases.allSatisfy { outcome.statistics.rejections($0).count == 0 })
@@ -30,10 +30,10 @@ import WaypostTestSupport
     }
 
     @Test func doNotAffectOtherFieldsIfFaulty() throws {
-        let fix = try #require(Decoding.fixes(sentence("\(Self.rmc),10.0,  5.0,050126")).first)
+        let fix = try #require(Decoding.fixes(of: sentence("\(Self.rmc),10.0,  5.0,050126")).first)
         #expect(fix.speedMetersPerSecond != nil && fix.headingDegrees == nil)
         let described = try #require(
-            Decoding.fixes(Decoding.dateSentence() + sentence("\(Self.gga),08,0.9,nan,M,46.9,M,,")).first)
+            Decoding.fixes(of: Decoding.dateSentence() + sentence("\(Self.gga),08,0.9,nan,M,46.9,M,,")).first)
         #expect(described.altitudeMeters == nil && described.geoidSeparationMeters == 46.9 && described.hdop == 0.9)
     }
 
@@ -85,14 +85,14 @@ import WaypostTestSupport
     func doNotVoidTheFixOfOtherSentences(quality: String) {
         let gga = sentence("GPGGA,101530.00,5231.5,N,01324.25,E,\(quality),08,0.9,34.5,M,46.9,M,,")
         let rmc = sentence("GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A")
-        #expect(Decoding.fixes(gga + rmc).count == 1)
-        #expect(Decoding.fixes(rmc + gga).count == 1)
+        #expect(Decoding.fixes(of: gga + rmc).count == 1)
+        #expect(Decoding.fixes(of: rmc + gga).count == 1)
         #expect(Decoding.outcome(of: Array((gga + rmc).utf8)).statistics.epochs.void == 0)
     }
 
     @Test func doNotIncludeEmptyFlags() {
         let gga = sentence("GPGGA,101530.00,5231.5,N,01324.25,E,,08,0.9,34.5,M,46.9,M,,")
         let rmc = sentence("GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A")
-        #expect(Decoding.fixes(gga + rmc).isEmpty)
+        #expect(Decoding.fixes(of: gga + rmc).isEmpty)
     }
 }

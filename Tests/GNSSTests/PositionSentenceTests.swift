@@ -43,7 +43,7 @@ import WaypostTestSupport
 
     @Test(arguments: valid)
     func areRead(body: String, latitude: Double, longitude: Double) throws {
-        let fixes = Decoding.fixes(Decoding.dateSentence() + sentence(body))
+        let fixes = Decoding.fixes(of: Decoding.dateSentence() + sentence(body))
         try #require(fixes.count == 1)
         #expect(abs(fixes[0].latitude - latitude) < 1e-12)
         #expect(abs(fixes[0].longitude - longitude) < 1e-12)
@@ -83,11 +83,11 @@ import WaypostTestSupport
 
     @Test(arguments: withoutFix)
     func produceNoFixIfTheirFlagsForbidIt(body: String) {
-        #expect(Decoding.fixes(Decoding.dateSentence() + sentence(body)).isEmpty)
+        #expect(Decoding.fixes(of: Decoding.dateSentence() + sentence(body)).isEmpty)
     }
 
     @Test(arguments: ["!AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", "!AIVDO,1,1,,,13u?etPv2;0n:dDPwUM1U1Cb069D,0"])
-    func aisMessagesProduceNoFix(body: String) {
+    func doNotIncludeAISMessages(body: String) {
         let text = sentence(String(body.dropFirst()), start: "!")
         let outcome = Decoding.outcome(of: Array((Decoding.dateSentence() + text).utf8))
         #expect(outcome.fixes.isEmpty)
@@ -95,12 +95,12 @@ import WaypostTestSupport
     }
 
     @Test func requireConfirmationForFewSatellites() {
-        let data = sentence("GPGGA,101530.00,5231.50000,N,01324.25000,E,1,00,3.1,34.5,M,46.9,M,,")
+        let gga = sentence("GPGGA,101530.00,5231.50000,N,01324.25000,E,1,00,3.1,34.5,M,46.9,M,,")
         let confirming = [
             "GPRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,A", "GPGSA,A,2,,,,,,,,,,,,,3.3,3.1,1.0",
         ]
         for body in confirming {
-            #expect(Decoding.fixes(Decoding.dateSentence() + data + sentence(body)).count == 1)
+            #expect(Decoding.fixes(of: Decoding.dateSentence() + gga + sentence(body)).count == 1)
         }
     }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GNSS
 import TimeAndChance
 
-/// The comparison of one recorded log's fixes with two oracles: another reader's reports, and the values of each valid
+/// A comparison of one recorded log's fixes with two oracles: another reader's reports, and the values of each valid
 /// position sentence in the log.
 struct RecordingScore {
     /// A report of the other reader.
@@ -26,17 +26,17 @@ struct RecordingScore {
     /// The number of epochs with a fix at the other reader's position.
     private(set) var hits = 0
     /// The number of hits with exactly one fix.
-    private(set) var single = 0
+    private(set) var singleFixHits = 0
     private(set) var fixes = 0
     /// The number of fixes that agree with the other reader.
-    private(set) var agreeing = 0
+    private(set) var agreeingFixes = 0
     /// Fixes that only a valid sentence of the log confirms.
     private(set) var statedOnly: [Fix] = []
     /// Fixes that neither the other reader nor a valid sentence confirms.
     private(set) var invented: [Fix] = []
 
-    private static let degrees = 1e-6
-    private static let milliseconds: Int64 = 6
+    private static let toleranceDegrees = 1e-6
+    private static let toleranceMilliseconds: Int64 = 6
     /// The maximum difference between times of one epoch.
     private static let epochMilliseconds: Int64 = 10
     private static let rollover = 1024 * 7 * UTCTime.millisecondsPerDay
@@ -56,49 +56,50 @@ struct RecordingScore {
             timed.append((time, latitude, longitude))
         }
         timed.sort { $0.time < $1.time }
-        var heads: [Int64] = []
+        var epochStarts: [Int64] = []
         for (index, report) in timed.enumerated() {
             let continues = index > 0 && report.time - timed[index - 1].time <= Self.epochMilliseconds
-            heads.append(continues ? heads[index - 1] : report.time)
+            epochStarts.append(continues ? epochStarts[index - 1] : report.time)
         }
-        epochs = Set(heads).count
+        epochs = Set(epochStarts).count
         var fixesByEpoch: [Int64: Int] = [:]
         for fix in fixes {
             let instant = fix.timeOfFix.millisecondsSince1970
             let place = timed.indices.first { index in
                 let report = timed[index]
                 let difference = abs(report.time - instant)
-                return (difference <= Self.milliseconds || Self.isRollover(difference))
+                return (difference <= Self.toleranceMilliseconds || Self.isRollover(difference))
                     && Self.isNear(fix, latitude: report.latitude, longitude: report.longitude)
             }
             if let place {
-                agreeing += 1
-                fixesByEpoch[heads[place], default: 0] += 1
+                agreeingFixes += 1
+                fixesByEpoch[epochStarts[place], default: 0] += 1
             } else if untimed.contains(where: { Self.isNear(fix, latitude: $0.latitude, longitude: $0.longitude) }) {
-                agreeing += 1
-            } else if claims.contains(where: { Self.states($0, fix) }) {
+                agreeingFixes += 1
+            } else if claims.contains(where: { Self.isConfirmed(fix, by: $0) }) {
                 statedOnly.append(fix)
             } else {
                 invented.append(fix)
             }
         }
         hits = fixesByEpoch.count
-        single = fixesByEpoch.values.count { $0 == 1 }
+        singleFixHits = fixesByEpoch.values.count { $0 == 1 }
     }
 
-    /// Whether two times differ by one or two roll-overs of the week number, because a log keeps its dates.
+    /// Whether `difference` is one or two roll-overs of the week number. A log keeps its dates; the other reader moves
+    /// them.
     private static func isRollover(_ difference: Int64) -> Bool {
-        (1...2).contains { abs(difference - $0 * rollover) <= milliseconds }
+        (1...2).contains { abs(difference - $0 * rollover) <= toleranceMilliseconds }
     }
 
     private static func isNear(_ fix: Fix, latitude: Double, longitude: Double) -> Bool {
-        abs(fix.latitude - latitude) <= degrees && abs(fix.longitude - longitude) <= degrees
+        abs(fix.latitude - latitude) <= toleranceDegrees && abs(fix.longitude - longitude) <= toleranceDegrees
     }
 
-    private static func states(_ claim: Claim, _ fix: Fix) -> Bool {
+    private static func isConfirmed(_ fix: Fix, by claim: Claim) -> Bool {
         guard claim.valid == true, let latitude = claim.lat, let longitude = claim.lon else { return false }
         guard isNear(fix, latitude: latitude, longitude: longitude) else { return false }
         guard let seconds = claim.tod else { return true }
-        return abs(Int64((seconds * 1000).rounded()) - Int64(fix.timeOfFix.millisecondOfDay)) <= milliseconds
+        return abs(Int64((seconds * 1000).rounded()) - Int64(fix.timeOfFix.millisecondOfDay)) <= toleranceMilliseconds
     }
 }

@@ -3,7 +3,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct Rejection {
-    static let damaged: [(String, SentenceRejection)] = [
+    static let damagedSentences: [(String, SentenceRejection)] = [
         ("$GPGLL,5231.5,N,01324.25,E,101530,A*00\r\n", .checksumMismatch),
         ("$GPGLL,5231.5,N,01324.25,E,101530,A*0\r\n", .malformedChecksum),
         ("$GPGLL,5231.5,N,01324.25,E,101530,A*G0\r\n", .malformedChecksum),
@@ -17,8 +17,8 @@ import WaypostTestSupport
         ("$" + String(repeating: "A", count: 300) + "*00\r\n", .tooLong),
     ]
 
-    @Test(arguments: damaged)
-    func rejectionOfDamagedSentencesNamesTheReason(text: String, reason: SentenceRejection) {
+    @Test(arguments: damagedSentences)
+    func statesTheReasonForADamagedSentence(text: String, reason: SentenceRejection) {
         let outcome = Decoding.outcome(of: Array(text.utf8))
         #expect(outcome.statistics.rejections(reason).count == 1)
         #expect(outcome.statistics.rejections(reason).firstLine == 1)
@@ -26,7 +26,7 @@ import WaypostTestSupport
     }
 
     /// Sentences with correct checksums and fields that no receiver can send.
-    static let absurd: [(String, SentenceRejection)] = [
+    static let impossibleSentences: [(String, SentenceRejection)] = [
         ("GPRMC,241530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
         ("GPRMC,106030.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
         ("GPRMC,101560.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
@@ -55,18 +55,18 @@ import WaypostTestSupport
         ("GPHDT,361,T", .outOfRange), ("GPZDA,101530.00,32,01,2026,00,00", .outOfRange),
     ]
 
-    @Test(arguments: absurd)
-    func impossibleFieldsProduceNoFix(body: String, reason: SentenceRejection) {
+    @Test(arguments: impossibleSentences)
+    func appliesToSentencesWithImpossibleFields(body: String, reason: SentenceRejection) {
         let outcome = Decoding.outcome(of: Array((Decoding.dateSentence() + sentence(body)).utf8))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.rejections(reason).count == 1)
         #expect(outcome.statistics.rejections(reason).firstLine == 2)
     }
 
-    @Test func rejectionOfMissingChecksumsIsOptional() {
+    @Test func isOptionalIfTheChecksumIsMissing() {
         let text = "$GPRMC,101530,A,5231.5,N,01324.25,E,1.0,90.0,050126\n$GPRMC,101531,A,5231.5,N,01324.25,E,,,050126\r"
-        #expect(Decoding.fixes(text).isEmpty)
-        #expect(Decoding.fixes(text, options: NMEADecoderOptions(acceptsMissingChecksum: true)).count == 2)
+        #expect(Decoding.fixes(of: text).isEmpty)
+        #expect(Decoding.fixes(of: text, options: NMEADecoderOptions(acceptsMissingChecksum: true)).count == 2)
     }
 
     @Test(arguments: SentenceRejection.allCases)

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @Suite struct Skies {
     /// Returns one line per satellite: system, number, elevation/azimuth, C/N0, and `*` if it is used.
-    private static func lines(_ sky: Sky?) -> [String]? {
+    private static func lines(of sky: Sky?) -> [String]? {
         sky?.satellites.map { satellite in
             func text(_ value: Int?) -> String { value.map(String.init) ?? "-" }
             return "\(satellite.id.system.rawValue) \(satellite.id.number) \(text(satellite.elevationDegrees))/"
@@ -13,11 +13,11 @@ import WaypostTestSupport
         }
     }
 
-    /// Returns the sky in `sentences`; `nil` if they contain none.
-    private static func sky(_ sentences: [String]) -> [String]? {
+    /// Returns the lines of the sky in `sentences`; `nil` if they contain none.
+    private static func skyLines(in sentences: [String]) -> [String]? {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         decoder.decode(Array(sentences.map { sentence($0) }.joined().utf8).span, receivedAt: .zero) { _ in }
-        return lines(decoder.takeSky(at: .zero))
+        return lines(of: decoder.takeSky(at: .zero))
     }
 
     @Test(arguments: [
@@ -61,7 +61,9 @@ import WaypostTestSupport
             ["GPGSA,A,3,01,,,,,,,,,,,,,,,,,,,,,,,24,1.7,1.0,1.3"], ["GPS 1 -/- - *", "GPS 24 -/- - *"]
         ),
     ])
-    func areReadFromCompleteGroups(sentences: [String], lines: [String]) { #expect(Self.sky(sentences) == lines) }
+    func areReadFromCompleteGroups(sentences: [String], lines: [String]) {
+        #expect(Self.skyLines(in: sentences) == lines)
+    }
 
     /// A group with a missing or faulty part is dropped.
     @Test(arguments: [
@@ -71,27 +73,27 @@ import WaypostTestSupport
         ["GPGSV,1,2,01,01,1,1,1"], ["GPGSV,0,0,00"], ["GPGSV,,,"], ["GPGSV"], ["GPGSV,1"], ["GPGSV,1,1,01,01,1,1"],
         ["GPGSV,99,1,01,01,1,1,1"], ["GPGSV,x,1,01,01,1,1,1"], ["PGSV,1,1,01,01,1,1,1"], ["GPRMC,,V,,,,,,,,,,N"],
     ])
-    func areNotReadFromIncompleteGroups(sentences: [String]) { #expect(Self.sky(sentences) == nil) }
+    func areNotReadFromIncompleteGroups(sentences: [String]) { #expect(Self.skyLines(in: sentences) == nil) }
 
     @Test func startOverWithTheFirstPart() {
         let parts = ["GPGSV,2,1,02,01,1,1,1", "GPGSV,2,1,02,03,1,1,1", "GPGSV,2,2,02,02,2,2,2"]
-        #expect(Self.sky(parts) == ["GPS 2 2/2 2", "GPS 3 1/1 1"])
+        #expect(Self.skyLines(in: parts) == ["GPS 2 2/2 2", "GPS 3 1/1 1"])
     }
 
     @Test func keepGroupsOfEachKindForThirtySeconds() {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
-        func take(_ body: String, at second: Int) {
+        func decode(_ body: String, at second: Int) {
             decoder.decode(Array(sentence(body).utf8).span, receivedAt: .seconds(second)) { _ in }
         }
-        take("GPGSV,1,1,01,01,1,1,40", at: 0)
-        take("GLGSV,1,1,01,70,2,2,30", at: 0)
-        #expect(Self.lines(decoder.takeSky(at: .zero))?.count == 2)
+        decode("GPGSV,1,1,01,01,1,1,40", at: 0)
+        decode("GLGSV,1,1,01,70,2,2,30", at: 0)
+        #expect(Self.lines(of: decoder.takeSky(at: .zero))?.count == 2)
         #expect(decoder.takeSky(at: .seconds(1)) == nil, "nothing new")
         // The next group of a kind replaces the previous one.
-        take("GPGSV,1,1,01,02,1,1,41", at: 5)
-        #expect(Self.lines(decoder.takeSky(at: .seconds(5))) == ["GPS 2 1/1 41", "GLONASS 70 2/2 30"])
-        take("GPGSV,1,1,00", at: 31)
-        #expect(Self.lines(decoder.takeSky(at: .seconds(31))) == [])
+        decode("GPGSV,1,1,01,02,1,1,41", at: 5)
+        #expect(Self.lines(of: decoder.takeSky(at: .seconds(5))) == ["GPS 2 1/1 41", "GLONASS 70 2/2 30"])
+        decode("GPGSV,1,1,00", at: 31)
+        #expect(Self.lines(of: decoder.takeSky(at: .seconds(31))) == [])
     }
 
     /// Several GSA sentences belong to one epoch; the GSA sentences of the next epoch replace all of them.
@@ -100,22 +102,22 @@ import WaypostTestSupport
         func used() -> [Int]? {
             decoder.takeSky(at: .zero)?.satellites.filter(\.isUsed).map(\.id.number)
         }
-        func take(_ bodies: String...) {
+        func decode(_ bodies: String...) {
             let text = bodies.map { sentence($0) }.joined()
             decoder.decode(Array(text.utf8).span, receivedAt: .zero) { _ in }
         }
-        func time(_ second: Int) -> String {
+        func rmc(_ second: Int) -> String {
             "GPRMC,10150\(second).00,A,4810.5000,N,01131.2000,E,0.1,,050126,,,A"
         }
-        take(time(1), "GNGSA,A,3,01,02,,,,,,,,,,,1.7,1.0,1.3,1", "GNGSA,A,3,70,,,,,,,,,,,,1.7,1.0,1.3,2")
+        decode(rmc(1), "GNGSA,A,3,01,02,,,,,,,,,,,1.7,1.0,1.3,1", "GNGSA,A,3,70,,,,,,,,,,,,1.7,1.0,1.3,2")
         #expect(used() == [1, 2, 70])
-        take(time(2), "GNGSA,A,3,02,,,,,,,,,,,,1.7,1.0,1.3,1")
+        decode(rmc(2), "GNGSA,A,3,02,,,,,,,,,,,,1.7,1.0,1.3,1")
         #expect(used() == [1, 2, 70], "the rest may still come")
-        take("GNGSA,A,3,,,,,,,,,,,,,1.7,1.0,1.3,2", time(3), "GNGSA,A,3,02,,,,,,,,,,,,1.7,1.0,1.3,1")
+        decode("GNGSA,A,3,,,,,,,,,,,,,1.7,1.0,1.3,2", rmc(3), "GNGSA,A,3,02,,,,,,,,,,,,1.7,1.0,1.3,1")
         #expect(used() == [2])
     }
 
-    @Test func areBounded() {
+    @Test func areLimitedTo256Satellites() {
         var text = ""
         for signal in 0..<8 {
             for part in 1...16 {
@@ -147,7 +149,7 @@ import WaypostTestSupport
         ])
     func areReadFromRecordedReceivers(log: String, satellites: String) throws {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
-        let bytes = try RecordedReceivers.bytes(log)
+        let bytes = try RecordedReceivers.bytes(of: log)
         decoder.decode(bytes.span, receivedAt: .zero) { _ in }
         let last = decoder.takeSky(at: .zero)
         let sky = try #require(last)
@@ -161,7 +163,7 @@ import WaypostTestSupport
     /// Fixes don't depend on whether the sky is read.
     @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedReceivers.logs)
     func doNotAffectFixes(log: String) throws {
-        let bytes = try RecordedReceivers.bytes(log)
-        #expect(Decoding.fixes(bytes, options: NMEADecoderOptions(readsSky: true)) == Decoding.fixes(bytes))
+        let bytes = try RecordedReceivers.bytes(of: log)
+        #expect(Decoding.fixes(of: bytes, options: NMEADecoderOptions(readsSky: true)) == Decoding.fixes(of: bytes))
     }
 }

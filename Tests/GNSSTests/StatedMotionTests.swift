@@ -8,7 +8,7 @@ import WaypostTestSupport
     /// Returns a repeated drive of a minute north, a minute east and a stop of half a minute; one fix per second,
     /// errors of 1 m.
     private static func drive(
-        _ metersPerSecond: Double, minutes: Int = 6,
+        metersPerSecond: Double, minutes: Int = 6,
         states: (_ speed: Double, _ course: Double?) -> (speed: Double?, course: Double?)
     ) -> [Fix] {
         var chance = SplitMix64(seed: 11)
@@ -28,7 +28,8 @@ import WaypostTestSupport
         }
     }
 
-    private static func wrong(_ fixes: [Fix]) -> [Bool] {
+    /// Returns for each fix whether the track up to it contradicts the stated motion.
+    private static func contradictions(in fixes: [Fix]) -> [Bool] {
         var motion = DerivedMotion()
         return fixes.map { fix in
             _ = motion.complete(fix)
@@ -46,19 +47,19 @@ import WaypostTestSupport
     func areNotUsedIfTheTrackContradictsThem(
         name: String, metersPerSecond: Double, factor: Double, offset: Double, second: Int
     ) {
-        let fixes = Self.drive(metersPerSecond) { ($0 * factor + offset, $1) }
-        #expect(Self.wrong(fixes).dropFirst(second).allSatisfy { $0 }, "\(name)")
+        let fixes = Self.drive(metersPerSecond: metersPerSecond) { ($0 * factor + offset, $1) }
+        #expect(Self.contradictions(in: fixes).dropFirst(second).allSatisfy { $0 }, "\(name)")
     }
 
     @Test func areNotUsedIfTheCourseIsAlwaysZero() {
-        let wrong = Self.wrong(Self.drive(12) { speed, _ in (speed, 0) })
-        #expect(!wrong[..<60].contains(true) && wrong[75..<150].allSatisfy { $0 })
+        let isContradicted = Self.contradictions(in: Self.drive(metersPerSecond: 12) { speed, _ in (speed, 0) })
+        #expect(!isContradicted[..<60].contains(true) && isContradicted[75..<150].allSatisfy { $0 })
     }
 
     /// Derived values have their own fields; reported values don't change.
-    @Test func areMarkedAsDerived() {
+    @Test func areSupplementedByDerivedValues() {
         var motion = DerivedMotion()
-        let fixes = Self.drive(12) { _, _ in (0, 0) }
+        let fixes = Self.drive(metersPerSecond: 12) { _, _ in (0, 0) }
         let completed = fixes.map { motion.complete($0) }
         #expect(completed.map(\.speedMetersPerSecond) == fixes.map(\.speedMetersPerSecond))
         #expect(completed[20..<60].allSatisfy { abs(($0.derived.speedMetersPerSecond ?? 0) - 12) < 1 })
@@ -69,29 +70,29 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [1.5, 6, 12, 35]) func areUsedIfTheTrackAgrees(metersPerSecond: Double) {
-        #expect(!Self.wrong(Self.drive(metersPerSecond) { ($0, $1) }).contains(true))
+        #expect(!Self.contradictions(in: Self.drive(metersPerSecond: metersPerSecond) { ($0, $1) }).contains(true))
     }
 
     @Test func areUsedAgainAfterThirtySecondsOfAgreement() {
-        let fixes = Self.drive(12, minutes: 10) { ($0, $1) }
+        let fixes = Self.drive(metersPerSecond: 12, minutes: 10) { ($0, $1) }
         let broken = fixes.enumerated().map { second, fix in
             var fix = fix
             if second < 100 { fix.speedMetersPerSecond = 0 }
             return fix
         }
-        let wrong = Self.wrong(broken)
-        #expect(wrong[12..<100].allSatisfy { $0 })
-        #expect(wrong[100..<125].allSatisfy { $0 })
-        #expect(!wrong[240...].contains(true))
+        let isContradicted = Self.contradictions(in: broken)
+        #expect(isContradicted[12..<100].allSatisfy { $0 })
+        #expect(isContradicted[100..<125].allSatisfy { $0 })
+        #expect(!isContradicted[240...].contains(true))
     }
 
     /// A single wrong speed, hard braking and turning don't discredit the receiver.
     @Test func areUsedAfterOneWrongSpeed() {
-        let fixes = Self.drive(12) { ($0, $1) }.enumerated().map { second, fix in
+        let fixes = Self.drive(metersPerSecond: 12) { ($0, $1) }.enumerated().map { second, fix in
             var fix = fix
             if second % 40 == 20 { fix.speedMetersPerSecond = 60 }
             return fix
         }
-        #expect(!Self.wrong(fixes).contains(true))
+        #expect(!Self.contradictions(in: fixes).contains(true))
     }
 }

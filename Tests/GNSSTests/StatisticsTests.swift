@@ -36,7 +36,7 @@ import WaypostTestSupport
     }
 
     @Test func countSentencesByAddress() {
-        let text = FixDetails.data + FixDetails.position + FixDetails.data + sentence("PSTMANTENNASTATUS,0")
+        let text = FixDetails.gga + FixDetails.rmc + FixDetails.gga + sentence("PSTMANTENNASTATUS,0")
         let statistics = Decoding.outcome(of: Array(text.utf8)).statistics
         #expect(statistics.sentencesByAddress.map(\.address) == ["GPGGA", "GPRMC", "PSTMANTE"])
         #expect(statistics.sentencesByAddress.map(\.count) == [2, 1, 1])

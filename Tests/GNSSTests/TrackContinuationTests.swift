@@ -61,6 +61,7 @@ enum Track {
         let fixes: [Fix]
         /// The start and end of each stop in seconds.
         let stops: [ClosedRange<Double>]
+        /// The seconds without fixes within the stops.
         var unseen: Double = 0
     }
 

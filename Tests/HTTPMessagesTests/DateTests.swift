@@ -10,7 +10,7 @@ import Testing
             ("Sun, 06 Nov 1994 08:49:07 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 0),
             ("Sun, 06 Nov 1994 08:50:07 GMT", nil, nil),
         ] as [(String, String?, Int64?)])
-    func haveARetryDelay(value: String, date: String?, seconds: Int64?) {
+    func determineTheRetryDelay(value: String, date: String?, seconds: Int64?) {
         var headers = HTTPHeaders()
         headers["retry-after"] = value
         if let date { headers["date"] = date }

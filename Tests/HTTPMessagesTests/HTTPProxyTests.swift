@@ -30,7 +30,7 @@ import Testing
         #expect(!problem.description.contains("hush"))
     }
 
-    @Test func areOnThisMachineOrNot() throws {
+    @Test func knowWhetherTheyAreOnThisMachine() throws {
         #expect(try HTTPProxy("http://127.0.0.1:3128").isLoopback && HTTPProxy("http://localhost:1").isLoopback)
         #expect(try !HTTPProxy("http://10.0.0.1:3128").isLoopback)
     }

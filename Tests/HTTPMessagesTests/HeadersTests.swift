@@ -14,11 +14,11 @@ import Testing
 
     /// `[` and `{` differ in the same bit as `A` and `a`, but aren't letters.
     @Test(arguments: [("X-[", "X-{"), ("X-@", "X-`"), ("X-é", "X-É")])
-    func foldOnlyLetters(one: String, other: String) {
+    func foldTheCaseOfLettersOnly(one: String, other: String) {
         #expect(HTTPHeaders([String(one): "v"])[other] == nil)
     }
 
-    @Test func keepOrderAndRepetitions() {
+    @Test func keepTheOrderAndRepeatedNames() {
         var headers = HTTPHeaders(["B": "1"])
         headers.append(name: "A", value: "2")
         headers.append(name: "b", value: "3")

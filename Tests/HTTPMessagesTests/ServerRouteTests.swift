@@ -35,7 +35,7 @@ import Testing
                 [.failed(.ipv6), .answered(200), .notConnected(false), .failed(.ipv4)],
                 [.ipv4, .ipv4, .ipv4, nil]
             ),
-            // The name no longer has an address of the family. The fault of the other family may be over or not.
+            // The name no longer has an address of the family, and the fault of the other family may be over.
             (
                 [.failed(.ipv6), .answered(200), .notResolved(true), .failed(.ipv6)],
                 [.ipv4, .ipv4, nil, .ipv4]
@@ -76,8 +76,8 @@ import Testing
             (.nameNotResolved, 0, true), (.cancelled, 0, false), (.cancelled, 1.9, false), (.cancelled, 2, true),
             (.cancelled, 15, true), (.certificateNotTrusted, 3, false), (.transportFailed, 3, false),
         ] as [(HTTPTransportError.Code, Double, Bool)])
-    func countFailuresAgainstTheFamily(code: HTTPTransportError.Code, seconds: Double, counts: Bool) {
-        #expect(ServerRoute.mayBeDueToFamily(code, isConnected: false, after: .seconds(seconds)) == counts)
+    func countFailuresAgainstTheFamily(code: HTTPTransportError.Code, seconds: Double, isCounted: Bool) {
+        #expect(ServerRoute.mayBeDueToFamily(code, isConnected: false, after: .seconds(seconds)) == isCounted)
     }
 
     @Test(arguments: HTTPTransportError.Code.allCases)

@@ -12,11 +12,11 @@ import Testing
             allowedHosts: AllowedHosts(listeningOn: .loopback(host: "127.0.0.1", port: 80)), now: .zero, date: { "D" })
     }
 
-    private let get = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+    private let getRequest = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
 
-    private func answered(_ delivery: ServedResponse.Delivery) -> HTTPConnection {
+    private func answeredConnection(delivery: ServedResponse.Delivery) -> HTTPConnection {
         var connection = makeConnection()
-        _ = connection.receive(get, now: .zero)
+        _ = connection.receive(getRequest, now: .zero)
         let response = HTTPResponse(status: 200, body: Array("hello".utf8))
         connection.answer(ServedResponse(response, delivery: delivery), now: .seconds(1))
         return connection
@@ -29,20 +29,20 @@ import Testing
     }
 
     @Test func answerAndWaitForTheNextRequest() {
-        var connection = answered(.whole)
+        var connection = answeredConnection(delivery: .whole)
         #expect(!connection.wantsToRead)
         #expect(
             writeAll(&connection)
                 == "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\nhello")
         #expect(connection.wantsToRead)
         #expect(connection.deadline == .seconds(61))
-        let request = connection.receive(get, now: .seconds(2))
+        let request = connection.receive(getRequest, now: .seconds(2))
         #expect(request != nil)
     }
 
     @Test func handleOneRequestAtATime() {
         var connection = makeConnection()
-        let request = connection.receive(get + get, now: .zero)
+        let request = connection.receive(getRequest + getRequest, now: .zero)
         #expect(request != nil)
         #expect(!connection.wantsToRead)
         connection.answer(ServedResponse(HTTPResponse(status: 204)), now: .zero)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func writeInThePiecesThatTheSocketAccepts() {
-        var connection = answered(.whole)
+        var connection = answeredConnection(delivery: .whole)
         var text = ""
         while connection.wantsToWrite {
             text += String(decoding: connection.output.prefix(7), as: UTF8.self)
@@ -71,14 +71,14 @@ import Testing
 
     @Test func answer408ToASlowRequest() {
         var connection = makeConnection()
-        for index in 0..<20 { _ = connection.receive(get[index...index], now: .seconds(10 + index)) }
+        for index in 0..<20 { _ = connection.receive(getRequest[index...index], now: .seconds(10 + index)) }
         #expect(connection.deadline == .seconds(70))
         connection.tick(now: .seconds(70))
         #expect(writeAll(&connection).hasPrefix("HTTP/1.1 408 "))
     }
 
     @Test func resetAClientThatDoesNotReadItsAnswer() {
-        var connection = answered(.whole)
+        var connection = answeredConnection(delivery: .whole)
         connection.tick(now: .seconds(61))
         #expect(connection.termination == .reset)
     }
@@ -96,7 +96,7 @@ import Testing
         #expect(answer.hasSuffix("\"}}\n"))
         #expect(connection.hasSentEverything)
         #expect(connection.wantsToRead, "the rest of the request is drained")
-        let next = connection.receive(get, now: .zero)
+        let next = connection.receive(getRequest, now: .zero)
         #expect(next == nil)
         connection.tick(now: .seconds(3))
         #expect(connection.termination == .close)
@@ -122,7 +122,7 @@ import Testing
 
     @Test func removeLineEndsFromHeaderValues() {
         var connection = makeConnection()
-        _ = connection.receive(get, now: .zero)
+        _ = connection.receive(getRequest, now: .zero)
         let headers = HTTPHeaders(["X": "a\r\nSet-Cookie: b", "Date": "mine"])
         connection.answer(ServedResponse(HTTPResponse(status: 200, headers: headers)), now: .zero)
         let text = writeAll(&connection)
@@ -141,8 +141,8 @@ import Testing
         #expect(complete?.body == [0x78])
     }
 
-    @Test func stallOnRequestUntilTheClientLeaves() {
-        var connection = answered(.stall(afterBytes: 12))
+    @Test func stallUntilTheClientLeavesIfConfigured() {
+        var connection = answeredConnection(delivery: .stall(afterBytes: 12))
         #expect(writeAll(&connection) == "HTTP/1.1 200")
         #expect(connection.deadline == nil)
         #expect(connection.termination == nil)
@@ -151,14 +151,14 @@ import Testing
     }
 
     @Test(arguments: [(0, ""), (8, "HTTP/1.1")])
-    func resetOnRequest(count: Int, text: String) {
-        var connection = answered(.reset(afterBytes: count))
+    func resetIfConfigured(count: Int, text: String) {
+        var connection = answeredConnection(delivery: .reset(afterBytes: count))
         if count > 0 { #expect(writeAll(&connection) == text) }
         #expect(connection.termination == .reset)
     }
 
-    @Test func dropTheAnswerOnRequest() {
-        let connection = answered(.drop)
+    @Test func dropTheAnswerIfConfigured() {
+        let connection = answeredConnection(delivery: .drop)
         #expect(!connection.wantsToWrite)
         #expect(connection.termination == .close)
     }
@@ -177,9 +177,9 @@ import Testing
     /// While the handler makes the answer, the loop neither polls nor closes the connection.
     @Test func areBusyFromTheRequestToTheAnswer() {
         var connection = makeConnection()
-        _ = connection.receive(get.dropLast(), now: .zero)
+        _ = connection.receive(getRequest.dropLast(), now: .zero)
         #expect(!connection.isHandling)
-        _ = connection.receive(get.suffix(1), now: .zero)
+        _ = connection.receive(getRequest.suffix(1), now: .zero)
         #expect(connection.isHandling && connection.deadline == nil)
         connection.answer(ServedResponse(HTTPResponse(status: 200)), now: .zero)
         #expect(!connection.isHandling)

@@ -184,8 +184,8 @@ import WaypostTestSupport
         let path = "/tmp/waypost-\(UUID().uuidString)"
         try await withService(on: .unix(path: path)) { address in
             #expect(await RawExchange.send(["GET / HTTP/1.0\r\n\r\n"], to: address).text.hasSuffix("GET / 0"))
-            let rights = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-            #expect(rights == 0o600)
+            let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(permissions == 0o600)
             #expect(throws: ListenError.inUse(address)) { try ListeningSocket(on: address) }
         }
         #expect(!FileManager.default.fileExists(atPath: path))
@@ -206,10 +206,10 @@ import WaypostTestSupport
         let first = try ListeningSocket(on: Self.loopback)
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: first.address) }
         #expect(error == .inUse(first.address))
-        let words = error?.description ?? ""
-        #expect(words.hasPrefix("cannot listen on \(first.address): "))
+        let message = error?.description ?? ""
+        #expect(message.hasPrefix("cannot listen on \(first.address): "))
         #expect(
-            words.hasSuffix(") holds it; stop it (kill \(getpid())), or choose another port (0 selects a free one)"))
+            message.hasSuffix(") holds it; stop it (kill \(getpid())), or choose another port (0 selects a free one)"))
     }
 }
 
@@ -237,7 +237,9 @@ private final class OwnedDescriptorBox: Sendable {
         ("127.0.0.1:0", "127.0.0.1:0"), ("127.1.2.3:80", "127.1.2.3:80"), ("localhost:65535", "localhost:65535"),
         ("[::1]:9464", "[::1]:9464"), ("unix:/run/x.sock", "unix:/run/x.sock"),
     ])
-    func isParsed(text: String, words: String) throws { #expect(try LocalAddress(text).description == words) }
+    func isParsed(text: String, description: String) throws {
+        #expect(try LocalAddress(text).description == description)
+    }
 
     @Test(arguments: [
         ("", LocalAddress.Problem.malformed("")), ("127.0.0.1", .missingPort(host: "127.0.0.1")),

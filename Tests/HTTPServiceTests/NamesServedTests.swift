@@ -6,8 +6,8 @@ import Testing
 @testable import HTTPService
 
 @Suite struct NamesServed {
-    private func verdict(
-        _ method: HTTPMethod = .get, host: String?, origins: [String] = [], sites: [String] = [],
+    private func rejection(
+        method: HTTPMethod = .get, host: String?, origins: [String] = [], sites: [String] = [],
         on address: String = "127.0.0.1:9464"
     ) throws -> HTTPRequestError? {
         var headers = HTTPHeaders()
@@ -28,7 +28,7 @@ import Testing
             nil, "127.0.0.1", "127.0.0.1:9464", "127.0.0.1:1", "localhost", "localhost:", "LOCALHOST:80", "localhost.",
             "localhost.:80", "[::1]", "[::1]:65535",
         ] as [String?])
-    func areThoseOfThisMachine(host: String?) throws { #expect(try verdict(host: host) == nil) }
+    func areThoseOfThisMachine(host: String?) throws { #expect(try rejection(host: host) == nil) }
 
     @Test(arguments: [
         "", "evil.example.com", "evil.example.com:9464", "localhost.evil.example.com", "localhost..", "xlocalhost",
@@ -37,21 +37,22 @@ import Testing
         "localhost, evil.example.com", "localhost/", " ",
     ])
     func excludeOtherNames(host: String) throws {
-        #expect(try verdict(host: host) == .misdirected(host: ReportedText(host)))
+        #expect(try rejection(host: host) == .misdirected(host: ReportedText(host)))
     }
 
     @Test(arguments: [("127.1.2.3:0", "127.1.2.3:80"), ("[::1]:0", "[::1]:80"), ("localhost:0", "localhost")])
     func includeTheListenAddress(address: String, host: String) throws {
-        #expect(try verdict(host: host, on: address) == nil)
-        #expect(try verdict(host: "127.0.0.1", on: address) == nil)
-        #expect(try verdict(host: "127.3.2.1", on: address) == .misdirected(host: ReportedText("127.3.2.1")))
+        #expect(try rejection(host: host, on: address) == nil)
+        #expect(try rejection(host: "127.0.0.1", on: address) == nil)
+        #expect(try rejection(host: "127.3.2.1", on: address) == .misdirected(host: ReportedText("127.3.2.1")))
     }
 
     /// No browser reaches a Unix socket, and a proxy in front of it has its own names.
-    @Test func areAnyOnAUnixSocket() throws {
+    @Test func areNotCheckedOnAUnixSocket() throws {
         let origins = ["https://fleet.example.com"]
         #expect(
-            try verdict(.put, host: "fleet.example.com", origins: origins, sites: ["cross-site"], on: "unix:/run/x")
+            try rejection(
+                method: .put, host: "fleet.example.com", origins: origins, sites: ["cross-site"], on: "unix:/run/x")
                 == nil)
     }
 
@@ -61,10 +62,10 @@ import Testing
             (["http://evil.example.com"], 0), (["null"], 0), ([""], 0), (["localhost"], 0), (["file://"], 0),
             (["http://localhost.evil.example.com"], 0), (["http://localhost", "http://evil.example.com"], 1),
         ] as [([String], Int?)])
-    func allowTheSameOrigins(origins: [String], foreign: Int?) throws {
-        let error = foreign.map { HTTPRequestError.foreignOrigin(ReportedText(origins[$0])) }
+    func allowOnlyLocalOrigins(origins: [String], foreignIndex: Int?) throws {
+        let error = foreignIndex.map { HTTPRequestError.foreignOrigin(ReportedText(origins[$0])) }
         for method in [HTTPMethod.get, .head, .put, .post, .patch, .delete] {
-            #expect(try verdict(method, host: "localhost", origins: origins) == error)
+            #expect(try rejection(method: method, host: "localhost", origins: origins) == error)
         }
     }
 
@@ -77,7 +78,7 @@ import Testing
     func rejectPagesOfOtherSites(sites: [String], isServed: Bool) throws {
         for method in [HTTPMethod.get, .head, .put, .post, .patch, .delete] {
             for origins in [[], ["http://localhost"]] {
-                let error = try verdict(method, host: "localhost", origins: origins, sites: sites)
+                let error = try rejection(method: method, host: "localhost", origins: origins, sites: sites)
                 #expect(error == (isServed ? nil : .foreignSite))
             }
         }
@@ -96,14 +97,14 @@ import Testing
 
     @Test func areListedInTheRejectionOfAnotherName() throws {
         let long = String(repeating: "x.", count: 5000)
-        let host = try verdict(host: long)
+        let host = try rejection(host: long)
         #expect(host?.status == 421)
         #expect((host?.description.utf8.count).map { 100..<200 ~= $0 } == true)
         #expect(host?.description.hasSuffix("is not served here; use 127.0.0.1, [::1] or localhost") == true)
-        let origin = try verdict(.put, host: "localhost", origins: [long])
+        let origin = try rejection(method: .put, host: "localhost", origins: [long])
         #expect(origin?.status == 403)
         #expect((origin?.description.utf8.count).map { 100..<200 ~= $0 } == true)
-        let site = try verdict(host: "localhost", sites: ["cross-site"])
+        let site = try rejection(host: "localhost", sites: ["cross-site"])
         #expect(site?.status == 403)
         #expect(site?.description.hasSuffix("enter the address in the browser instead") == true)
     }

@@ -4,7 +4,7 @@ import ReportedText
 import Testing
 
 /// The requests that a parser read from a stream, and the error that ended it.
-private struct Parsed: Equatable, CustomTestStringConvertible {
+private struct ParsedStream: Equatable, CustomTestStringConvertible {
     var requests: [String] = []
     var error: HTTPRequestError?
 
@@ -25,7 +25,7 @@ private struct Parsed: Equatable, CustomTestStringConvertible {
     var testDescription: String { "\(requests) \(error.map { "\($0)" } ?? "")" }
 }
 
-private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes: 10)
+private let smallLimits = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes: 10)
 
 @Suite struct RequestStream {
     @Test(arguments: [
@@ -47,15 +47,15 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
     ])
     func isSplitIntoRequests(text: String, requests: [String]) {
         let bytes = Array(text.utf8)
-        let whole = Parsed([bytes], limits: HTTPServiceLimits())
+        let whole = ParsedStream([bytes], limits: HTTPServiceLimits())
         #expect(whole.requests == requests)
         #expect(whole.error == nil)
         for cut in bytes.indices {
             #expect(
-                Parsed([Array(bytes[..<cut]), Array(bytes[cut...])], limits: HTTPServiceLimits()) == whole,
+                ParsedStream([Array(bytes[..<cut]), Array(bytes[cut...])], limits: HTTPServiceLimits()) == whole,
                 "cut at \(cut)")
         }
-        #expect(Parsed(bytes.map { [$0] }, limits: HTTPServiceLimits()) == whole, "byte by byte")
+        #expect(ParsedStream(bytes.map { [$0] }, limits: HTTPServiceLimits()) == whole, "byte by byte")
     }
 
     @Test(arguments: [
@@ -65,9 +65,10 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
         var limits = HTTPServiceLimits()
         limits.headBytes = 10
         let bytes = Array(text.utf8)
-        let whole = Parsed([bytes], limits: limits)
+        let whole = ParsedStream([bytes], limits: limits)
         for cut in bytes.indices {
-            #expect(Parsed([Array(bytes[..<cut]), Array(bytes[cut...])], limits: limits) == whole, "cut at \(cut)")
+            #expect(
+                ParsedStream([Array(bytes[..<cut]), Array(bytes[cut...])], limits: limits) == whole, "cut at \(cut)")
         }
     }
 
@@ -103,8 +104,8 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
     ])
     func isRejected(text: String, error: HTTPRequestError) {
         let bytes = Array(text.utf8)
-        #expect(Parsed([bytes], limits: HTTPServiceLimits()).error == error)
-        #expect(Parsed(bytes.map { [$0] }, limits: HTTPServiceLimits()).error == error, "byte by byte")
+        #expect(ParsedStream([bytes], limits: HTTPServiceLimits()).error == error)
+        #expect(ParsedStream(bytes.map { [$0] }, limits: HTTPServiceLimits()).error == error, "byte by byte")
     }
 
     @Test(arguments: [
@@ -126,16 +127,16 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
     ])
     func isRejectedAboveItsLimits(text: String, error: HTTPRequestError, status: Int) {
         let bytes = Array(text.utf8)
-        #expect(Parsed([bytes], limits: small).error == error)
-        #expect(Parsed(bytes.map { [$0] }, limits: small).error == error, "byte by byte")
+        #expect(ParsedStream([bytes], limits: smallLimits).error == error)
+        #expect(ParsedStream(bytes.map { [$0] }, limits: smallLimits).error == error, "byte by byte")
         #expect(error.status == status)
     }
 
     @Test func isAcceptedUpToItsLimits() {
         let text = "GET /\(String(repeating: "x", count: 61)) HTTP/1.1\r\nHost: a\r\nA: 1\r\nB: 1\r\n\r\n"
-        #expect(Parsed([Array(text.utf8)], limits: small).requests.count == 1)
+        #expect(ParsedStream([Array(text.utf8)], limits: smallLimits).requests.count == 1)
         let body = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n0123456789"
-        #expect(Parsed([Array(body.utf8)], limits: small).requests.count == 1)
+        #expect(ParsedStream([Array(body.utf8)], limits: smallLimits).requests.count == 1)
     }
 
     @Test func reportsAClientThatExpects100Continue() throws {
@@ -158,7 +159,7 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
             ("/", [""]), ("/a/b", ["a", "b"]), ("/a%2Fb/c", ["a/b", "c"]), ("/a?b/c", ["a"]), ("/a/", ["a", ""]),
             ("/%C3%A9", ["é"]), ("/%zz", nil), ("/%4", nil), ("/%ff", nil),
         ] as [(String, [String]?)])
-    func hasSegments(target: String, segments: [String]?) {
+    func hasDecodedPathSegments(target: String, segments: [String]?) {
         #expect(ServedRequest(.get, target).pathSegments == segments)
     }
 
@@ -166,7 +167,7 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
         arguments: [
             ("/", []), ("/?", []), ("/?a=1&b=%20x&c", ["a=1", "b= x", "c="]), ("/?a=b=c", ["a=b=c"]), ("/?a=%", nil),
         ] as [(String, [String]?)])
-    func hasQuery(target: String, items: [String]?) {
+    func hasDecodedQueryItems(target: String, items: [String]?) {
         #expect(ServedRequest(.get, target).queryItems.map { $0.map { "\($0.name)=\($0.value)" } } == items)
     }
 }

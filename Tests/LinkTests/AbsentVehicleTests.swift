@@ -13,7 +13,7 @@ import WaypostTestSupport
             isMissing.withLock { $0 } ? StandInFleetEngine.refusal(404, "NOT_FOUND") : nil
         }
         let bench = LinkBench()
-        try await bench.accept(1...40)
+        try await bench.appendUpdates(of: 1...40)
         let start = bench.clock.now
         let reporter = try bench.reporter(to: "http://\(server.address)")
         await reporter.finishWhenEmpty()

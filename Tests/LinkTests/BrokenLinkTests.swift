@@ -22,14 +22,14 @@ import WaypostTestSupport
         let link: LinkFaults
         let kind: Kind
         /// The range of seconds after which the failure must be noticed, generous for a loaded machine.
-        let noticed: ClosedRange<Double>
+        let noticedAfter: ClosedRange<Double>
 
         init(
-            _ name: String, _ kind: Kind, _ noticed: ClosedRange<Double>, _ change: (inout LinkFaults) -> Void
+            _ name: String, _ kind: Kind, noticedAfter: ClosedRange<Double>, _ change: (inout LinkFaults) -> Void
         ) {
             testDescription = name
             self.kind = kind
-            self.noticed = noticed
+            self.noticedAfter = noticedAfter
             link = LinkFaults(change)
         }
     }
@@ -37,19 +37,19 @@ import WaypostTestSupport
     static let limits = HTTPLimits(connect: .seconds(1), total: .seconds(2))
 
     static let faults: [Fault] = [
-        Fault("delay of 100 to 300 ms", .delivered, 0.2...3) {
+        Fault("delay of 100 to 300 ms", .delivered, noticedAfter: 0.2...3) {
             $0.toServer.delay = .milliseconds(100) ... .milliseconds(300)
             $0.toClient.delay = .milliseconds(100) ... .milliseconds(300)
         },
-        Fault("2000 bytes per second", .delivered, 0.1...3) { $0.toServer.bytesPerSecond = 2000 },
-        Fault("refused", .unreachable, 0...1) { $0.reception = .refusing },
-        Fault("half open from the beginning", .unreachable, 1.9...4) { $0.reception = .swallowing },
-        Fault("reset within the request", .unreachable, 0...1) { $0.toServer.end = (100, .reset) },
-        Fault("reset before the answer", .unreachable, 0...1) { $0.toClient.end = (0, .reset) },
-        Fault("reset within the answer", .unreachable, 0...1) { $0.toClient.end = (60, .reset) },
-        Fault("closed within the answer", .unreachable, 0...1) { $0.toClient.end = (110, .close) },
-        Fault("stall within the answer", .unreachable, 1.9...4) { $0.toClient.end = (60, .stall) },
-        Fault("drip of a byte every 20 ms", .unreachable, 1.9...4) {
+        Fault("2000 bytes per second", .delivered, noticedAfter: 0.1...3) { $0.toServer.bytesPerSecond = 2000 },
+        Fault("refused", .unreachable, noticedAfter: 0...1) { $0.reception = .refusing },
+        Fault("half open from the beginning", .unreachable, noticedAfter: 1.9...4) { $0.reception = .swallowing },
+        Fault("reset within the request", .unreachable, noticedAfter: 0...1) { $0.toServer.end = (100, .reset) },
+        Fault("reset before the answer", .unreachable, noticedAfter: 0...1) { $0.toClient.end = (0, .reset) },
+        Fault("reset within the answer", .unreachable, noticedAfter: 0...1) { $0.toClient.end = (60, .reset) },
+        Fault("closed within the answer", .unreachable, noticedAfter: 0...1) { $0.toClient.end = (110, .close) },
+        Fault("stall within the answer", .unreachable, noticedAfter: 1.9...4) { $0.toClient.end = (60, .stall) },
+        Fault("drip of a byte every 20 ms", .unreachable, noticedAfter: 1.9...4) {
             ($0.toClient.maximumPiece, $0.toClient.pause) = (1, .milliseconds(20))
         },
     ]
@@ -58,15 +58,15 @@ import WaypostTestSupport
         try await Self.withProxy { proxy, request in
             let transport = try Self.transport()
             await proxy.set(fault.link)
-            let (kind, took, _) = await Self.measure(transport, request)
+            let (kind, took, _) = await Self.measureExchange(of: request, over: transport)
             #expect(kind == fault.kind)
-            #expect(fault.noticed.contains(took), "\(took) s")
+            #expect(fault.noticedAfter.contains(took), "\(took) s")
             print(
                 "link: \(fault.testDescription): \(kind.map { "\($0)" } ?? "?") after \((took * 1000).rounded() / 1000) s"
             )
             await proxy.set(LinkFaults())
             await proxy.sever()
-            #expect(await Self.measure(transport, request).kind == .delivered)
+            #expect(await Self.measureExchange(of: request, over: transport).kind == .delivered)
         }
     }
 
@@ -79,7 +79,7 @@ import WaypostTestSupport
         let proxy = try FaultProxy(to: server.address)
         connections.withLock { $0 = { proxy.counts.connections } }
         let bench = LinkBench()
-        try await bench.accept(1...3)
+        try await bench.appendUpdates(of: 1...3)
         let seen = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await server.service.run() }
             let seen = try await bench.drain(bench.reporter(to: "http://\(proxy.address)"), waits: 6)
@@ -92,21 +92,21 @@ import WaypostTestSupport
         #expect(proxy.counts.connections == 2)
     }
 
-    /// The certificate is a portal's, or has expired: there is an intermediary, or the clock is wrong.
+    /// The certificate belongs to a portal or has expired, so there is an intermediary or the clock is wrong.
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
     func losesNoUpdatesIfTheCertificateIsNotTrusted() async throws {
         let server = try await NginxServer()
         for (port, word) in [(server.foreignPort, "localhost"), (server.expiredPort, "expired")] {
             let proxy = try FaultProxy(to: .loopback(host: "127.0.0.1", port: port))
             let bench = LinkBench()
-            try await bench.accept(1...3)
+            try await bench.appendUpdates(of: 1...3)
             let authority = proxy.address.description.replacing("127.0.0.1", with: "localhost")
             let reporter = try bench.reporter(to: "https://\(authority)", caFile: server.caFile)
             let seen = try await bench.drain(reporter, waits: 4)
             #expect(seen.waits == [1, 2, 4, 8].map { .seconds($0) })
             #expect(seen.ledger == Ledger(accepted: 3, pending: 3))
-            let words = try #require(seen.reasons.first)
-            #expect(words.contains(word) && words.contains("captive portal"), "\(words)")
+            let reason = try #require(seen.reasons.first)
+            #expect(reason.contains(word) && reason.contains("captive portal"), "\(reason)")
         }
     }
 
@@ -128,8 +128,8 @@ import WaypostTestSupport
         }
     }
 
-    private static func measure(
-        _ transport: CurlTransport, _ request: HTTPRequest
+    private static func measureExchange(
+        of request: HTTPRequest, over transport: CurlTransport
     ) async -> (kind: Kind?, seconds: Double, reason: String) {
         let start = ContinuousClock.now
         var outcome: DeliveryOutcome

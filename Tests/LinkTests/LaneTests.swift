@@ -3,14 +3,14 @@ import Testing
 @testable import FaultProxy
 
 @Suite struct Lanes {
-    private func lane(_ count: Int, delay: Duration = .zero) -> Lane {
+    private func lane(holding count: Int, delay: Duration = .zero) -> Lane {
         var lane = Lane()
         lane.accept(ArraySlice(repeating: 7, count: count), at: .zero, delay: delay)
         return lane
     }
 
     @Test func delayBytesAndKeepTheirOrder() {
-        var lane = lane(2, delay: .milliseconds(50))
+        var lane = lane(holding: 2, delay: .milliseconds(50))
         lane.accept([9], at: .milliseconds(1), delay: .zero)
         #expect(lane.readyBytes(at: .milliseconds(49), LaneFaults()).isEmpty)
         #expect(lane.nextPass(LaneFaults()) == .milliseconds(50))
@@ -22,7 +22,7 @@ import Testing
     @Test func passBytesAtTheirRate() {
         var faults = LaneFaults()
         faults.bytesPerSecond = 1000
-        var lane = lane(3000)
+        var lane = lane(holding: 3000)
         var (now, passed) = (Duration.zero, 0)
         while let next = lane.nextPass(faults) {
             now = max(now, next)
@@ -38,7 +38,7 @@ import Testing
         var faults = LaneFaults()
         faults.maximumPiece = 1
         faults.pause = .milliseconds(100)
-        var lane = lane(3)
+        var lane = lane(holding: 3)
         #expect(lane.readyBytes(at: .zero, faults) == [7])
         lane.recordPassed(1, at: .zero, faults)
         #expect(lane.readyBytes(at: .milliseconds(99), faults).isEmpty)
@@ -48,7 +48,7 @@ import Testing
     @Test func endAfterTheLastByte() {
         var faults = LaneFaults()
         faults.end = (5, .reset)
-        var lane = lane(8)
+        var lane = lane(holding: 8)
         let ready = lane.readyBytes(at: .zero, faults).count
         #expect(ready == 5 && !lane.isAtEnd(faults))
         lane.recordPassed(ready, at: .zero, faults)
@@ -56,5 +56,5 @@ import Testing
             lane.isAtEnd(faults) && lane.nextPass(faults) == nil && lane.readyBytes(at: .seconds(9), faults).isEmpty)
     }
 
-    @Test func holdAtMostTheirCapacity() { #expect(lane(65_000).room == Lane.capacity - 65_000) }
+    @Test func holdAtMostTheirCapacity() { #expect(lane(holding: 65_000).room == Lane.capacity - 65_000) }
 }

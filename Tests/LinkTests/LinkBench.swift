@@ -8,8 +8,8 @@ import WaypostTestSupport
 
 /// The real reporter over the real libcurl. The outbox is in memory, and the clock advances when the reporter waits.
 struct LinkBench {
-    /// The operator's view of a run.
-    struct Seen {
+    /// The observations of a run that an operator can make.
+    struct Observations {
         var waits: [Duration] = []
         /// The reason for each failed attempt, in the reporter's message.
         var reasons: [String] = []
@@ -24,10 +24,10 @@ struct LinkBench {
     let authorization = ScriptedAuthorization()
 
     /// Limits that are long enough for a loaded machine.
-    static let wide = HTTPLimits(connect: .seconds(50), total: .seconds(50))
+    static let generousLimits = HTTPLimits(connect: .seconds(50), total: .seconds(50))
 
     func reporter(
-        to endpoint: String, limits: HTTPLimits = wide, caFile: String? = nil
+        to endpoint: String, limits: HTTPLimits = generousLimits, caFile: String? = nil
     ) throws -> Reporter {
         let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile))
         return Reporter(
@@ -37,14 +37,14 @@ struct LinkBench {
             clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
     }
 
-    func accept(_ seconds: ClosedRange<Int>) async throws {
+    func appendUpdates(of seconds: ClosedRange<Int>) async throws {
         for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second), speed: 10))) }
     }
 
     /// Runs `reporter` until everything is delivered or it has waited `waits` times. Each wait advances the clock.
-    func drain(_ reporter: Reporter, waits limit: Int = 100) async throws -> Seen {
+    func drain(_ reporter: Reporter, waits limit: Int = 100) async throws -> Observations {
         await reporter.finishWhenEmpty()
-        var seen = Seen()
+        var seen = Observations()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await reporter.deliver() }
             for await event in observer.stream {

@@ -14,7 +14,7 @@ import TimeAndChance
 
     /// Runs with and without a signal from the kernel that the network has returned.
     @Test(arguments: [(true, 3), (false, 15)], [UInt64](1...2))
-    func recoverQuickly(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
+    func areFollowedByAQuickRecovery(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
         let result = try await onThread(named: "simulation") {
             Swift.Result { try Self.run(flaps: 100, isSignalled: signal.isGiven, seed: seed) }
         }.get()
@@ -47,7 +47,7 @@ import TimeAndChance
             simulation.link.set(outage: flap.isMultiple(of: 2) ? .refuses : .swallows)
             // Uniform in the logarithm: as many short outages as long ones.
             drive(simulation, for: power(600, chance.unit()))
-            let upAt = simulation.now
+            let returnedAt = simulation.now
             simulation.link.set(outage: nil)
             let isWaiting = simulation.ledger().pending > 0
             let earlier = simulation.link.state.withLock { $0.attempts.count }
@@ -59,7 +59,7 @@ import TimeAndChance
             let first = simulation.link.state.withLock { $0.attempts[earlier...].first(where: \.hasArrived) }
             // If nothing was pending, the next position is the first that can be late.
             if let first, let arrivedAt = first.endedAt {
-                result.latencies.append(arrivedAt - (isWaiting ? upAt : max(upAt, .seconds(first.last))))
+                result.latencies.append(arrivedAt - (isWaiting ? returnedAt : max(returnedAt, .seconds(first.last))))
             }
         }
         drive(simulation, for: 120)
@@ -76,7 +76,7 @@ import TimeAndChance
             let next = Duration.seconds((simulation.wholeSeconds / 5 + 1) * 5)
             if next > end { break }
             simulation.advance(to: next)
-            simulation.accept()
+            simulation.appendCurrentPosition()
         }
         simulation.advance(to: end)
     }

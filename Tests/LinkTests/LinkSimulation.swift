@@ -53,10 +53,10 @@ final class LinkSimulation {
     }
 
     /// Accepts a position of the current second.
-    func accept() { append(second: wholeSeconds) }
+    func appendCurrentPosition() { appendPosition(ofSecond: wholeSeconds) }
 
     /// Accepts a position of the given second.
-    func append(second: Int) {
+    func appendPosition(ofSecond second: Int) {
         let update = LocationUpdate(.sample(Double(second), speed: 10))
         perform { [outbox, reporter] in
             try await outbox.append(update)

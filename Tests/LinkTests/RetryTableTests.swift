@@ -16,7 +16,7 @@ import WaypostTestSupport
         var tokensDiscarded = 0
         var quarantined: Set<Int64> = []
         /// A part of the message for the operator; may be empty.
-        var words = ""
+        var messagePart = ""
 
         init(_ name: String, _ trouble: @escaping StandInFleetEngine.Trouble, _ change: (inout Self) -> Void) {
             testDescription = name
@@ -26,20 +26,22 @@ import WaypostTestSupport
     }
 
     /// Returns trouble that answers the first `times` requests with `answer`.
-    private static func first(_ answer: ServedResponse, times: Int = 1) -> StandInFleetEngine.Trouble {
+    private static func answerFirstRequests(
+        with answer: ServedResponse, times: Int = 1
+    ) -> StandInFleetEngine.Trouble {
         { number, _ in number <= times ? answer : nil }
     }
 
     /// Returns trouble that gives `answer` to every batch that contains the update of second 2, at any place.
-    private static func poison(_ answer: ServedResponse) -> StandInFleetEngine.Trouble {
+    private static func answerBatchesOfUpdate2(with answer: ServedResponse) -> StandInFleetEngine.Trouble {
         { _, arrival in ([arrival.last] + arrival.past).contains(2) ? answer : nil }
     }
 
-    private static func rejection(_ status: Int, _ name: String) -> ServedResponse {
+    private static func rejection(_ status: Int, name: String) -> ServedResponse {
         StandInFleetEngine.refusal(status, name)
     }
 
-    private static func advised(_ status: Int, _ name: String, retryAfter: String) -> ServedResponse {
+    private static func rejection(_ status: Int, name: String, retryAfter: String) -> ServedResponse {
         var answer = StandInFleetEngine.refusal(status, name)
         answer.response.headers["Retry-After"] = retryAfter
         return answer
@@ -50,88 +52,116 @@ import WaypostTestSupport
 
     static let verdicts: [Row] = [
         Row("200", { _, _ in nil }) { $0.requests = 1 },
-        Row("400 INVALID_ARGUMENT", poison(rejection(400, "INVALID_ARGUMENT"))) {
-            ($0.requests, $0.quarantined, $0.words) = (3, [2], "INVALID_ARGUMENT")
+        Row("400 INVALID_ARGUMENT", answerBatchesOfUpdate2(with: rejection(400, name: "INVALID_ARGUMENT"))) {
+            ($0.requests, $0.quarantined, $0.messagePart) = (3, [2], "INVALID_ARGUMENT")
         },
-        Row("400 OUT_OF_RANGE", poison(rejection(400, "OUT_OF_RANGE"))) { ($0.requests, $0.quarantined) = (3, [2]) },
-        Row("400 FAILED_PRECONDITION", poison(rejection(400, "FAILED_PRECONDITION"))) {
+        Row("400 OUT_OF_RANGE", answerBatchesOfUpdate2(with: rejection(400, name: "OUT_OF_RANGE"))) {
             ($0.requests, $0.quarantined) = (3, [2])
         },
-        Row("401 once", first(rejection(401, "UNAUTHENTICATED"))) { $0.tokensDiscarded = 1 },
-        Row("401 twice", first(rejection(401, "UNAUTHENTICATED"), times: 2)) {
+        Row("400 FAILED_PRECONDITION", answerBatchesOfUpdate2(with: rejection(400, name: "FAILED_PRECONDITION"))) {
+            ($0.requests, $0.quarantined) = (3, [2])
+        },
+        Row("401 once", answerFirstRequests(with: rejection(401, name: "UNAUTHENTICATED"))) { $0.tokensDiscarded = 1 },
+        Row("401 twice", answerFirstRequests(with: rejection(401, name: "UNAUTHENTICATED"), times: 2)) {
             ($0.waits, $0.requests, $0.tokensDiscarded) = ([60], 4, 2)
         },
-        Row("403 once", first(rejection(403, "PERMISSION_DENIED"))) { $0.tokensDiscarded = 1 },
-        Row("403 three times", first(rejection(403, "PERMISSION_DENIED"), times: 3)) {
+        Row("403 once", answerFirstRequests(with: rejection(403, name: "PERMISSION_DENIED"))) {
+            $0.tokensDiscarded = 1
+        },
+        Row("403 three times", answerFirstRequests(with: rejection(403, name: "PERMISSION_DENIED"), times: 3)) {
             ($0.waits, $0.requests, $0.tokensDiscarded) = ([60, 60], 5, 3)
         },
-        Row("404 three times", first(rejection(404, "NOT_FOUND"), times: 3)) {
+        Row("404 three times", answerFirstRequests(with: rejection(404, name: "NOT_FOUND"), times: 3)) {
             // After the first request, probes contain only the newest update; then the backlog follows.
-            ($0.waits, $0.requests, $0.words) = ([60, 120, 240], 5, "NOT_FOUND")
+            ($0.waits, $0.requests, $0.messagePart) = ([60, 120, 240], 5, "NOT_FOUND")
         },
-        Row("501", first(rejection(501, "UNIMPLEMENTED"))) { ($0.waits, $0.requests) = ([60], 3) },
-        Row("413", { _, arrival in arrival.past.count > 1 ? strange(413, "") : nil }) { $0.requests = 3 },
+        Row("501", answerFirstRequests(with: rejection(501, name: "UNIMPLEMENTED"))) {
+            ($0.waits, $0.requests) = ([60], 3)
+        },
+        Row("413", { _, arrival in arrival.past.count > 1 ? strange(413, body: "") : nil }) { $0.requests = 3 },
     ]
 
-    static let passing: [Row] = [
-        Row("408", first(strange(408, ""))) { $0.waits = [1] },
-        Row("409 ABORTED", first(rejection(409, "ABORTED"))) { $0.waits = [1] },
-        Row("429", first(rejection(429, "RESOURCE_EXHAUSTED"), times: 2)) { ($0.waits, $0.requests) = ([5, 10], 3) },
-        Row("429 with Retry-After", first(advised(429, "RESOURCE_EXHAUSTED", retryAfter: "30"))) { $0.waits = [31] },
-        Row("429 with RetryInfo", first(StandInFleetEngine.refusal(429, "RESOURCE_EXHAUSTED", details: retryInfo))) {
+    static let temporary: [Row] = [
+        Row("408", answerFirstRequests(with: strange(408, body: ""))) { $0.waits = [1] },
+        Row("409 ABORTED", answerFirstRequests(with: rejection(409, name: "ABORTED"))) { $0.waits = [1] },
+        Row("429", answerFirstRequests(with: rejection(429, name: "RESOURCE_EXHAUSTED"), times: 2)) {
+            ($0.waits, $0.requests) = ([5, 10], 3)
+        },
+        Row(
+            "429 with Retry-After",
+            answerFirstRequests(with: rejection(429, name: "RESOURCE_EXHAUSTED", retryAfter: "30"))
+        ) { $0.waits = [31] },
+        Row(
+            "429 with RetryInfo",
+            answerFirstRequests(with: StandInFleetEngine.refusal(429, "RESOURCE_EXHAUSTED", details: retryInfo))
+        ) {
             $0.waits = [21.5]
         },
-        Row("499 CANCELLED", first(rejection(499, "CANCELLED"))) { $0.waits = [1] },
-        Row("500 INTERNAL", first(rejection(500, "INTERNAL"), times: 3)) { ($0.waits, $0.requests) = ([1, 2, 4], 4) },
-        Row("500 UNKNOWN", first(rejection(500, "UNKNOWN"))) { $0.waits = [1] },
-        Row("500 DATA_LOSS", first(rejection(500, "DATA_LOSS"))) { $0.waits = [1] },
-        Row("502 with HTML", first(strange(502, "<html>Bad Gateway</html>"))) { $0.waits = [1] },
-        Row("503 UNAVAILABLE", first(rejection(503, "UNAVAILABLE"), times: 2)) {
+        Row("499 CANCELLED", answerFirstRequests(with: rejection(499, name: "CANCELLED"))) { $0.waits = [1] },
+        Row("500 INTERNAL", answerFirstRequests(with: rejection(500, name: "INTERNAL"), times: 3)) {
+            ($0.waits, $0.requests) = ([1, 2, 4], 4)
+        },
+        Row("500 UNKNOWN", answerFirstRequests(with: rejection(500, name: "UNKNOWN"))) { $0.waits = [1] },
+        Row("500 DATA_LOSS", answerFirstRequests(with: rejection(500, name: "DATA_LOSS"))) { $0.waits = [1] },
+        Row("502 with HTML", answerFirstRequests(with: strange(502, body: "<html>Bad Gateway</html>"))) {
+            $0.waits = [1]
+        },
+        Row("503 UNAVAILABLE", answerFirstRequests(with: rejection(503, name: "UNAVAILABLE"), times: 2)) {
             ($0.waits, $0.requests) = ([1, 2], 3)
         },
-        Row("503 with Retry-After", first(advised(503, "UNAVAILABLE", retryAfter: "30"))) { $0.waits = [31] },
-        Row("503 with a date", first(dated)) { $0.waits = [46] },
-        Row("504 DEADLINE_EXCEEDED", first(rejection(504, "DEADLINE_EXCEEDED"))) { $0.waits = [1] },
+        Row("503 with Retry-After", answerFirstRequests(with: rejection(503, name: "UNAVAILABLE", retryAfter: "30"))) {
+            $0.waits = [31]
+        },
+        Row("503 with a date", answerFirstRequests(with: unavailableWithDate)) { $0.waits = [46] },
+        Row("504 DEADLINE_EXCEEDED", answerFirstRequests(with: rejection(504, name: "DEADLINE_EXCEEDED"))) {
+            $0.waits = [1]
+        },
     ]
 
-    private static let dated: ServedResponse = {
-        var answer = advised(503, "UNAVAILABLE", retryAfter: "Sun, 06 Nov 1994 08:50:00 GMT")
+    private static let unavailableWithDate: ServedResponse = {
+        var answer = rejection(503, name: "UNAVAILABLE", retryAfter: "Sun, 06 Nov 1994 08:50:00 GMT")
         answer.response.headers["Date"] = "Sun, 06 Nov 1994 08:49:15 GMT"
         return answer
     }()
 
-    private static func strange(_ status: Int, _ body: String, headers: [String: String] = [:]) -> ServedResponse {
+    private static func strange(_ status: Int, body: String, headers: [String: String] = [:]) -> ServedResponse {
         StandInFleetEngine.strange(status, body, headers: headers)
     }
 
     static let portals: [Row] =
         [
-            ("a redirect", strange(302, "", headers: ["Location": "/login"])),
-            ("a permanent redirect", strange(301, "<html></html>", headers: ["Location": "/login"])),
-            ("HTML", strange(200, "<html>Welcome to our Wi-Fi</html>")), ("an empty body", strange(200, "")),
-            ("a truncated body", strange(200, #"{"name":"providers/p/vehi"#)),
-            ("another program's JSON", strange(200, #"{"status":"login required"}"#)),
-            ("204", strange(204, "")), ("511", strange(511, "<html>log in</html>")),
-            ("401 with HTML", strange(401, "<html>proxy authentication</html>")),
-            ("403 with HTML", strange(403, "<html>blocked</html>")),
-            ("404 with HTML", strange(404, "<html>gone</html>")),
-            ("400 with HTML", strange(400, "<html>Bad Request</html>")), ("407", strange(407, "")),
+            ("a redirect", strange(302, body: "", headers: ["Location": "/login"])),
+            ("a permanent redirect", strange(301, body: "<html></html>", headers: ["Location": "/login"])),
+            ("HTML", strange(200, body: "<html>Welcome to our Wi-Fi</html>")),
+            ("an empty body", strange(200, body: "")),
+            ("a truncated body", strange(200, body: #"{"name":"providers/p/vehi"#)),
+            ("another program's JSON", strange(200, body: #"{"status":"login required"}"#)),
+            ("204", strange(204, body: "")), ("511", strange(511, body: "<html>log in</html>")),
+            ("401 with HTML", strange(401, body: "<html>proxy authentication</html>")),
+            ("403 with HTML", strange(403, body: "<html>blocked</html>")),
+            ("404 with HTML", strange(404, body: "<html>gone</html>")),
+            ("400 with HTML", strange(400, body: "<html>Bad Request</html>")), ("407", strange(407, body: "")),
         ].map { name, answer in
-            Row("captive portal: \(name)", first(answer)) { ($0.waits, $0.words) = ([1], "captive portal") }
+            Row("captive portal: \(name)", answerFirstRequests(with: answer)) {
+                ($0.waits, $0.messagePart) = ([1], "captive portal")
+            }
         } + [
             // The batches have three updates, two, and one. Then the single update is delivered, and the others follow.
-            Row("captive portal: 413 to everything", first(strange(413, "<html>too large</html>"), times: 3)) {
-                ($0.waits, $0.requests, $0.words) = ([1], 6, "not from Fleet Engine")
+            Row(
+                "captive portal: 413 to everything",
+                answerFirstRequests(with: strange(413, body: "<html>too large</html>"), times: 3)
+            ) {
+                ($0.waits, $0.requests, $0.messagePart) = ([1], 6, "not from Fleet Engine")
             }
         ]
 
-    static let broken: [Row] = [
-        Row("10 MB", first(strange(200, String(repeating: "x", count: 10_000_000)))) {
-            ($0.waits, $0.words) = ([1], "larger than")
+    static let brokenAnswers: [Row] = [
+        Row("10 MB", answerFirstRequests(with: strange(200, body: String(repeating: "x", count: 10_000_000)))) {
+            ($0.waits, $0.messagePart) = ([1], "larger than")
         },
-        Row("reset before the answer", first(delivered(.reset(afterBytes: 0)))) { $0.waits = [1] },
-        Row("reset within the answer", first(delivered(.reset(afterBytes: 40)))) { $0.waits = [1] },
-        Row("answer lost after commit", first(delivered(.drop))) { $0.waits = [1] },
+        Row("reset before the answer", answerFirstRequests(with: delivered(.reset(afterBytes: 0)))) { $0.waits = [1] },
+        Row("reset within the answer", answerFirstRequests(with: delivered(.reset(afterBytes: 40)))) { $0.waits = [1] },
+        Row("answer lost after commit", answerFirstRequests(with: delivered(.drop))) { $0.waits = [1] },
     ]
 
     private static func delivered(_ delivery: ServedResponse.Delivery) -> ServedResponse {
@@ -140,10 +170,10 @@ import WaypostTestSupport
         return answer
     }
 
-    @Test(arguments: verdicts + passing + portals + broken) func isFollowed(row: Row) async throws {
+    @Test(arguments: verdicts + temporary + portals + brokenAnswers) func isFollowed(row: Row) async throws {
         let server = try StandInFleetEngine(row.trouble)
         let bench = LinkBench()
-        try await bench.accept(1...3)
+        try await bench.appendUpdates(of: 1...3)
         let seen = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await server.service.run() }
             let seen = try await bench.drain(bench.reporter(to: "http://\(server.address)"))
@@ -154,7 +184,7 @@ import WaypostTestSupport
         #expect(server.arrivals.count == row.requests)
         #expect(seen.tokensDiscarded == row.tokensDiscarded)
         #expect(seen.quarantined == row.quarantined)
-        #expect(row.words.isEmpty || seen.reasons.contains { $0.contains(row.words) }, "\(seen.reasons)")
+        #expect(row.messagePart.isEmpty || seen.reasons.contains { $0.contains(row.messagePart) }, "\(seen.reasons)")
         // Nothing is lost or invented, and an older position is never sent as the newest.
         #expect(seen.ledger.accepted == 3 && seen.ledger.balances && seen.ledger.pending == 0)
         #expect(seen.ledger.delivered == 3 - Int64(row.quarantined.count))
@@ -163,12 +193,12 @@ import WaypostTestSupport
     }
 
     /// An update that the server rejects costs requests but no wait, so the others aren't delayed.
-    @Test(arguments: 1...12) func isNotBlockedByOneUpdate(poisoned: Int) async throws {
+    @Test(arguments: 1...12) func isNotBlockedByOneRejectedUpdate(rejected: Int) async throws {
         let server = try StandInFleetEngine { _, arrival in
-            ([arrival.last] + arrival.past).contains(poisoned) ? Self.rejection(400, "INVALID_ARGUMENT") : nil
+            ([arrival.last] + arrival.past).contains(rejected) ? Self.rejection(400, name: "INVALID_ARGUMENT") : nil
         }
         let bench = LinkBench()
-        try await bench.accept(1...12)
+        try await bench.appendUpdates(of: 1...12)
         let seen = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await server.service.run() }
             let seen = try await bench.drain(bench.reporter(to: "http://\(server.address)"))
@@ -176,7 +206,7 @@ import WaypostTestSupport
             return seen
         }
         #expect(seen.waits.isEmpty)
-        #expect(seen.quarantined == [Int64(poisoned)])
+        #expect(seen.quarantined == [Int64(rejected)])
         #expect(seen.ledger.delivered == 11)
         #expect(server.arrivals.count <= 16)
     }

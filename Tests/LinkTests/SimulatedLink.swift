@@ -21,7 +21,7 @@ final class SimulatedLink: HTTPTransport {
     struct State: Sendable {
         var outage: Outage?
         /// The number of outages. A request that began before the last one is lost, even if the outage is over.
-        var outages = 0
+        var outageCount = 0
         var roundTrip = Duration.milliseconds(200)
         var bytesPerSecond: Double?
         /// The time that the server takes to answer.
@@ -29,7 +29,7 @@ final class SimulatedLink: HTTPTransport {
         /// Whether the current connection is dead: no attempt on it gets an answer.
         var isDead = false
         /// The maximum number of past locations; larger requests vanish. `nil` for no limit.
-        var largestBatch: Int?
+        var maximumPastLocations: Int?
         var attempts: [Attempt] = []
     }
 
@@ -58,7 +58,7 @@ final class SimulatedLink: HTTPTransport {
     func set(outage: Outage?) {
         state.withLock { state in
             state.outage = outage
-            if outage != nil { state.outages += 1 }
+            if outage != nil { state.outageCount += 1 }
         }
     }
 
@@ -78,28 +78,28 @@ final class SimulatedLink: HTTPTransport {
         switch before.outage {
         case .refuses?: throw HTTPTransportError(.connectionFailed, "network is unreachable")
         case .swallows?:
-            try await connectInVain()
-            throw fail(.timedOut)
+            try await failToConnect()
+            throw connectionError(.timedOut)
         case nil: break
         }
         if before.isDead {
             // A middlebox acknowledges data on a connection that it has forgotten.
             defer { state.withLock { $0.isDead = false } }
             try await sleep(request.limits.total)
-            throw fail(.timedOut)
+            throw connectionError(.timedOut)
         }
         let isNew = isConnected.withLock { !$0 }
         let body = before.bytesPerSecond.map { Duration.seconds(Double(request.body.count + 900) / $0) } ?? .zero
         try await sleep(before.roundTrip * (isNew ? Self.roundTripsToConnect + 1 : 1) + body)
         let isLost = state.withLock { state in
-            let isTooLarge = state.largestBatch.map { arrival.count - 1 > $0 } ?? false
-            let isLost = isTooLarge || state.outages != before.outages
+            let isTooLarge = state.maximumPastLocations.map { arrival.count - 1 > $0 } ?? false
+            let isLost = isTooLarge || state.outageCount != before.outageCount
             if !isLost { state.attempts[index].hasArrived = true }
             return isLost
         }
         if isLost {
             try await sleep(request.limits.total)
-            throw fail(.timedOut)
+            throw connectionError(.timedOut)
         }
         try await sleep(before.answerDelay)
         isConnected.withLock { $0 = true }
@@ -107,7 +107,7 @@ final class SimulatedLink: HTTPTransport {
     }
 
     /// Waits until the time limit for connecting, or until the network changes.
-    private func connectInVain() async throws(HTTPTransportError) {
+    private func failToConnect() async throws(HTTPTransportError) {
         let (change, waiter) = AsyncStream.makeStream(of: Never.self)
         connecting.withLock { $0.append(waiter) }
         await withTaskGroup { group in
@@ -116,16 +116,16 @@ final class SimulatedLink: HTTPTransport {
             await group.next()
             group.cancelAll()
         }
-        if Task.isCancelled { throw fail(.cancelled) }
+        if Task.isCancelled { throw connectionError(.cancelled) }
     }
 
     private func sleep(_ duration: Duration) async throws(HTTPTransportError) {
         guard duration > .zero else { return }
-        do { try await clock.sleep(for: duration) } catch { throw fail(.cancelled) }
+        do { try await clock.sleep(for: duration) } catch { throw connectionError(.cancelled) }
     }
 
     /// Returns an error, and closes the connection, because a failed connection isn't reused.
-    private func fail(_ code: HTTPTransportError.Code) -> HTTPTransportError {
+    private func connectionError(_ code: HTTPTransportError.Code) -> HTTPTransportError {
         isConnected.withLock { $0 = false }
         return HTTPTransportError(code, "\(code)")
     }

@@ -8,7 +8,7 @@ import Testing
     struct Result: Sendable {
         var attempts: [SimulatedLink.Attempt]
         var ledger: Ledger
-        var isDrainedAt: Duration?
+        var drainedAt: Duration?
     }
 
     /// The arguments are the bytes per second, the round trip in ms, the maximum time of a batch after its size has
@@ -18,7 +18,7 @@ import Testing
         (1_000_000, 600, 0.7, 50...50),
     ])
     func findsTheBatchSizeForOneSecond(
-        bytesPerSecond: Double, roundTrip: Int, longest: Double, largest: ClosedRange<Int>
+        bytesPerSecond: Double, roundTrip: Int, maximumSeconds: Double, batchSizes: ClosedRange<Int>
     ) async throws {
         let result = try await Self.simulate { state in
             state.bytesPerSecond = bytesPerSecond
@@ -27,21 +27,21 @@ import Testing
         #expect(result.ledger.pending == 0 && result.ledger.balances)
         let times = result.attempts.map { ($0.endedAt ?? .seconds(999)) - $0.begunAt }
         let settled = times.dropFirst(8).max() ?? .zero
-        #expect(settled <= .seconds(longest), "\(settled)")
-        #expect(largest.contains(result.attempts.map(\.past.count).max() ?? 0))
+        #expect(settled <= .seconds(maximumSeconds), "\(settled)")
+        #expect(batchSizes.contains(result.attempts.map(\.past.count).max() ?? 0))
         print(
             "link: \(Int(bytesPerSecond)) B/s, \(roundTrip) ms: largest batch "
                 + "\(result.attempts.map(\.past.count).max() ?? 0), slowest \(settled), "
-                + "drained in \(result.isDrainedAt.map { "\($0)" } ?? "-")")
-        Self.expectFresh(result, within: .seconds(longest))
+                + "drained in \(result.drainedAt.map { "\($0)" } ?? "-")")
+        Self.expectTimelyPositions(in: result, within: .seconds(maximumSeconds))
     }
 
     /// A path drops everything larger than one packet. Small requests pass, and so does the live position.
     @Test func delaysANewerPositionByAtMostTheTimeout() async throws {
-        let result = try await Self.simulate { $0.largestBatch = 5 }
+        let result = try await Self.simulate { $0.maximumPastLocations = 5 }
         #expect(result.ledger.pending == 0 && result.ledger.balances)
         // A position that arrives during a batch waits 3 s, and then for its own exchange on a new connection.
-        Self.expectFresh(result, within: .seconds(3 + 4 * 0.2 + 0.1))
+        Self.expectTimelyPositions(in: result, within: .seconds(3 + 4 * 0.2 + 0.1))
         #expect(result.attempts.contains { !$0.hasArrived })
     }
 
@@ -61,7 +61,7 @@ import Testing
         }
         #expect(unanswered.count <= 5, "\(unanswered.count)")
         #expect(unanswered.allSatisfy { $0.begunAt < .seconds(3 * limit) })
-        let end = try #require(result.isDrainedAt)
+        let end = try #require(result.drainedAt)
         #expect(end <= .seconds(drained), "\(end)")
         print("link: answers after \(answerSeconds) s: drained after \(end), \(unanswered.count) aborted")
     }
@@ -75,16 +75,16 @@ import Testing
         var drainedAt: Duration?
         for second in 0..<1200 {
             simulation.advance(to: .seconds(second))
-            if second < 240, second.isMultiple(of: 5) { simulation.append(second: second) }
+            if second < 240, second.isMultiple(of: 5) { simulation.appendPosition(ofSecond: second) }
             if drainedAt == nil, simulation.ledger().pending == 0, second > 60 { drainedAt = simulation.now }
         }
         return Result(
             attempts: simulation.link.state.withLock { $0.attempts }, ledger: simulation.ledger(),
-            isDrainedAt: drainedAt)
+            drainedAt: drainedAt)
     }
 
-    /// Data on the connection is acknowledged but leads nowhere. Even with the maximum timeout, a new position arrives
-    /// within seconds.
+    /// Data on the connection is acknowledged but never delivered. Even with the maximum timeout, a new position
+    /// arrives within seconds.
     @Test func abandonsADeadConnectionWithinSeconds() async throws {
         let result = try await onThread(named: "simulation") {
             Swift.Result {
@@ -94,12 +94,12 @@ import Testing
                 for second in stride(from: 0, through: 60, by: 5) {
                     simulation.advance(to: .seconds(second))
                     if second == 30 { simulation.link.state.withLock { $0.isDead = true } }
-                    simulation.append(second: second)
+                    simulation.appendPosition(ofSecond: second)
                 }
                 simulation.advance(to: .seconds(70))
                 return Result(
                     attempts: simulation.link.state.withLock { $0.attempts }, ledger: simulation.ledger(),
-                    isDrainedAt: nil)
+                    drainedAt: nil)
             }
         }.get()
         #expect(result.ledger == Ledger(accepted: 13, delivered: 13))
@@ -109,15 +109,15 @@ import Testing
     }
 
     @Test(arguments: [(50.0, 10.5...13), (500, 0.75...2)])
-    func keepsItsPace(updatesPerSecond: Double, seconds: ClosedRange<Double>) async throws {
+    func keepsTheRateOfTheBacklog(updatesPerSecond: Double, seconds: ClosedRange<Double>) async throws {
         let result = try await Self.simulate(pace: updatesPerSecond) { $0.roundTrip = .milliseconds(20) }
-        let drained = try #require(result.isDrainedAt)
+        let drained = try #require(result.drainedAt)
         #expect(seconds.contains(drained / .seconds(1)), "\(drained)")
-        Self.expectFresh(result, within: .milliseconds(100))
+        Self.expectTimelyPositions(in: result, within: .milliseconds(100))
     }
 
     /// Expects that every position was sent as the last location within `limit` of its acceptance.
-    private static func expectFresh(_ result: Result, within limit: Duration) {
+    private static func expectTimelyPositions(in result: Result, within limit: Duration) {
         let arrived = result.attempts.filter(\.hasArrived)
         for second in stride(from: 605, through: 655, by: 5) {
             let first = arrived.first { $0.last >= second }?.endedAt ?? .seconds(9999)
@@ -129,25 +129,25 @@ import Testing
     private static func simulate(
         pace: Double? = nil, _ change: @escaping @Sendable (inout sending SimulatedLink.State) -> Void
     ) async throws -> Result {
-        try await onThread(named: "simulation") { Swift.Result { try Self.run(pace, change) } }.get()
+        try await onThread(named: "simulation") { Swift.Result { try Self.run(pace: pace, change) } }.get()
     }
 
     private static func run(
-        _ pace: Double?, _ change: (inout sending SimulatedLink.State) -> Void
+        pace: Double?, _ change: (inout sending SimulatedLink.State) -> Void
     ) throws -> Result {
         let simulation = try LinkSimulation(backlogUpdatesPerSecond: pace)
         simulation.link.state.withLock { change(&$0) }
-        for second in 1...600 { simulation.append(second: second) }
+        for second in 1...600 { simulation.appendPosition(ofSecond: second) }
         simulation.begin()
         var drainedAt: Duration?
         for step in 1...2400 {
             simulation.advance(to: .milliseconds(step * 250))
-            if step.isMultiple(of: 20), step <= 240 { simulation.append(second: 600 + step / 4) }
+            if step.isMultiple(of: 20), step <= 240 { simulation.appendPosition(ofSecond: 600 + step / 4) }
             if drainedAt == nil, simulation.ledger().pending == 0 { drainedAt = simulation.now }
         }
         defer { simulation.end() }
         return Result(
             attempts: simulation.link.state.withLock { $0.attempts }, ledger: simulation.ledger(),
-            isDrainedAt: drainedAt)
+            drainedAt: drainedAt)
     }
 }

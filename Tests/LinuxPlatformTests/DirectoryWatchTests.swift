@@ -25,7 +25,7 @@ import WaypostTestSupport
         #expect(!watch.takeArrival())
     }
 
-    @Test func makeTheirDescriptorReadable() throws {
+    @Test func makeTheirDescriptorReadableWhenAFileArrives() throws {
         let watch = try DirectoryWatch(for: directory.path("receiver"))
         let stop = try EventDescriptor()
         #expect(try poll(watch.raw, within: .zero, unless: stop) == .timedOut)
@@ -66,7 +66,7 @@ import WaypostTestSupport
             try files.removeItem(atPath: directory.path("serial"))
             _ = watch.takeArrival()
         }
-        // Create both directories before the first look.
+        // Both directories are created before the watch is read.
         try makeDirectory("serial")
         try makeDirectory("serial/by-id")
         #expect(watch.takeArrival())

@@ -20,7 +20,7 @@ import WaypostTestSupport
         #expect(FileLock.holder(at: path) == holder)
         _ = consume first
         #expect(FileLock.holder(at: path) == nil)
-        _ = try FileLock(path: path)  // free again
+        _ = try FileLock(path: path)  // the lock is free again
     }
 
     @Test func rejectASecondOwnerWithAnUnknownHolder() throws {
@@ -30,7 +30,7 @@ import WaypostTestSupport
         #expect(failure == .held(nil))
     }
 
-    @Test func failWithoutADirectory() {
+    @Test func failIfTheDirectoryIsMissing() {
         let path = directory.path("none/lock")
         let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
         #expect(failure == .system(SystemError(call: "open directory \(directory.path("none"))", number: ENOENT)))

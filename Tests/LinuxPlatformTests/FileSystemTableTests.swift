@@ -11,13 +11,13 @@ import WaypostTestSupport
             ("/dev/sdb1 /data ext4\n/dev/sdc1 /data/waypost ext4", "/data", "/data/waypost"),
             ("# /dev/sdb1 /data ext4", "/", nil), ("/dev/sdb1 /dat ext4\nswap none swap", "/", nil),
         ] as [(String, String, String?)])
-    func nameTheMissingMountPoint(table: String, mounted: String, point: String?) throws {
+    func nameTheMissingMountPoint(table: String, mounted: String, mountPoint: String?) throws {
         let directory = try TemporaryDirectory()
         let planned = try directory.write(table.utf8, to: "fstab")
         let mounts = try directory.write(
             "22 1 254:0 / \(mounted) rw,relatime - ext4 /dev/root rw\n".utf8, to: "mountinfo")
         let found = FileSystemTable.unmounted(above: "/data/waypost/outbox.sqlite", table: planned, mounts: mounts)
-        #expect(found == point)
+        #expect(found == mountPoint)
         #expect(FileSystemTable.unmounted(above: "/data/o", table: directory.path("none"), mounts: mounts) == nil)
     }
 }

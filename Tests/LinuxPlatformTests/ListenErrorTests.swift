@@ -22,8 +22,9 @@ import WaypostTestSupport
                 + "(0 selects a free one)"
         ),
     ])
-    func haveARemedy(listener: Listener?, words: String) {
-        #expect(ListenError.explanation(of: listener, on: .loopback(host: "127.0.0.1", port: 9464)).sentence == words)
+    func haveARemedy(listener: Listener?, expected: String) {
+        #expect(
+            ListenError.explanation(of: listener, on: .loopback(host: "127.0.0.1", port: 9464)).sentence == expected)
     }
 
     @Test func nameTheListenerOnAUnixSocket() throws {

@@ -13,23 +13,25 @@ import Testing
         return head + [UInt8(type & 0xFF), UInt8(type >> 8)] + [UInt8](repeating: 0, count: 10) + body
     }
 
-    private static func address(scope: UInt8, flags: UInt8 = 0x80, link: UInt8 = 3, _ last: UInt8 = 7) -> [UInt8] {
+    private static func address(scope: UInt8, flags: UInt8 = 0x80, link: UInt8 = 3, lastByte: UInt8 = 7) -> [UInt8] {
         // IFA_ADDRESS, the other end of a point-to-point link; IFA_LOCAL; IFA_LABEL, of an odd length.
         [2, 24, flags, scope, link, 0, 0, 0]
-            + [8, 0, 1, 0, 10, 0, 0, 1] + [7, 0, 3, 0, 0x61, 0x62, 0, 0] + [8, 0, 2, 0, 10, 0, 0, last]
+            + [8, 0, 1, 0, 10, 0, 0, 1] + [7, 0, 3, 0, 0x61, 0x62, 0, 0] + [8, 0, 2, 0, 10, 0, 0, lastByte]
     }
 
     private static func route(
-        length: UInt8 = 0, table: UInt8 = 254, type: UInt8 = 1, link: UInt8 = 3, _ last: UInt8 = 1
+        length: UInt8 = 0, table: UInt8 = 254, type: UInt8 = 1, link: UInt8 = 3, lastByte: UInt8 = 1
     ) -> [UInt8] {
         // RTA_GATEWAY, RTA_OIF.
-        [2, length, 0, 0, table, 3, 0, type, 0, 0, 0, 0] + [8, 0, 5, 0, 10, 0, 0, last] + [8, 0, 4, 0, link, 0, 0, 0]
+        [2, length, 0, 0, table, 3, 0, type, 0, 0, 0, 0]
+            + [8, 0, 5, 0, 10, 0, 0, lastByte] + [8, 0, 4, 0, link, 0, 0, 0]
     }
 
     private static func link(_ number: UInt8, flags: UInt8) -> [UInt8] {
         [0, 0, 1, 0, number, 0, 0, 0, flags, 0, 0, 0, 0, 0, 0, 0]
     }
 
+    /// Datagrams, and whether they announce a new route out of this machine.
     static let datagrams: [([UInt8], Bool)] = [
         ([], false), ([1, 2, 3], false),
         (message(newAddress, address(scope: 0)), true), (message(newAddress, address(scope: 200)), true),
@@ -42,7 +44,7 @@ import Testing
         (message(oldRoute, route(length: 0)), false), (message(newLink, [UInt8](repeating: 0, count: 16)), false),
         (message(oldRoute, route(length: 0)) + message(newRoute, route(length: 0)), true),
         (message(newAddress, address(scope: 0, flags: 0xC0)), false),  // tentative
-        (message(newAddress, address(scope: 0, flags: 0x88)), false),  // another machine's
+        (message(newAddress, address(scope: 0, flags: 0x88)), false),  // an address of another machine
         (message(newAddress, [10, 64, 0, 0, 3, 0, 0, 0]), true),  // without an attribute
         // Wrong lengths.
         (message(newAddress, [2, 24, 0, 0, 3, 0, 0, 0, 99, 0, 2, 0]), true),
@@ -72,23 +74,23 @@ import Testing
         ([], true, true),
         ([message(newAddress, address(scope: 0))], false, true), ([message(newRoute, route())], true, false),
         ([message(newAddress, address(scope: 0, link: 4)), message(newRoute, route(link: 4))], true, true),
-        ([message(newAddress, address(scope: 0, 8)), message(newRoute, route(2))], true, true),
+        ([message(newAddress, address(scope: 0, lastByte: 8)), message(newRoute, route(lastByte: 2))], true, true),
         ([message(newAddress, address(scope: 0, flags: 0x40))], true, true),
-        ([both, message(newAddress, address(scope: 0, flags: 0))], false, false),
-        ([both, message(oldRoute, route())], false, true),
+        ([newAddressAndRoute, message(newAddress, address(scope: 0, flags: 0))], false, false),
+        ([newAddressAndRoute, message(oldRoute, route())], false, true),
         // The routes of a lost address or link are also lost, although the kernel doesn't announce that.
-        ([both, message(oldAddress, address(scope: 0))], true, true),
-        ([both, message(oldAddress, address(scope: 0, link: 4))], false, false),
-        ([both, message(newLink, link(3, flags: 0x43))], false, false),
-        ([both, message(newLink, link(3, flags: 0x03))], true, true),  // without carrier
-        ([both, message(newLink, link(3, flags: 0x02))], true, true),
-        ([both, message(17, link(3, flags: 0x43))], true, true),
-        ([both, message(newLink, link(4, flags: 0))], false, false),
+        ([newAddressAndRoute, message(oldAddress, address(scope: 0))], true, true),
+        ([newAddressAndRoute, message(oldAddress, address(scope: 0, link: 4))], false, false),
+        ([newAddressAndRoute, message(newLink, link(3, flags: 0x43))], false, false),
+        ([newAddressAndRoute, message(newLink, link(3, flags: 0x03))], true, true),  // without carrier
+        ([newAddressAndRoute, message(newLink, link(3, flags: 0x02))], true, true),
+        ([newAddressAndRoute, message(17, link(3, flags: 0x43))], true, true),
+        ([newAddressAndRoute, message(newLink, link(4, flags: 0))], false, false),
     ]
 
-    private static let both = message(newAddress, address(scope: 0)) + message(newRoute, route())
+    private static let newAddressAndRoute = message(newAddress, address(scope: 0)) + message(newRoute, route())
 
-    @Test(arguments: histories) func areCountedOnce(before: [[UInt8]], address: Bool, route: Bool) {
+    @Test(arguments: histories) func areReportedAsNewOnce(before: [[UInt8]], address: Bool, route: Bool) {
         var routes = NetworkRoutes()
         for datagram in before { _ = routes.record(datagram.span) }
         var others = routes
@@ -99,15 +101,15 @@ import Testing
     }
 
     /// The number of remembered routes is bounded.
-    @Test func areCountedAgainAfterAnOverflow() {
+    @Test func areReportedAsNewAgainAfterAnOverflow() {
         var routes = NetworkRoutes()
         let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
-            routes.record(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)
+            routes.record(Self.message(Self.newAddress, Self.address(scope: 0, lastByte: last)).span)
         }
         #expect(news == [Bool](repeating: true, count: 65) + [false, true])
     }
 
-    @Test func reachTheWatchOnce() async throws {
+    @Test func reachTheWatchOnceIfTheyArriveTogether() async throws {
         var ends: [CInt] = [-1, -1]
         #expect(unsafe socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
         let watch = NetworkWatch(receivingFrom: OwnedDescriptor(owning: ends[1]))
@@ -121,7 +123,7 @@ import Testing
         #expect(notifications.withLock { $0 } == 1)
     }
 
-    @Test func reachTheWatchUntilCancelled() async throws {
+    @Test func reachTheWatchUntilItIsCancelled() async throws {
         let watch = try NetworkWatch()
         let running = Task { try await watch.run {} }
         running.cancel()

@@ -18,7 +18,7 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
             #expect(fcntl(raw, F_GETFD) == FD_CLOEXEC)
         }
         // Another test may have been given the number since, but not for the same file.
-        #expect(linkTarget(raw) != "/dev/null")
+        #expect(linkTarget(ofDescriptor: raw) != "/dev/null")
     }
 
     @Test func areNotClosedAfterRelease() throws {
@@ -44,7 +44,7 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
         #expect(error?.description == "open /no/such: No such file or directory")
     }
 
-    private func linkTarget(_ raw: CInt) -> String? {
+    private func linkTarget(ofDescriptor raw: CInt) -> String? {
         var bytes = [CChar](repeating: 0, count: 256)
         let count = unsafe readlink("/proc/self/fd/\(raw)", &bytes, bytes.count)
         return count < 0 ? nil : String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)

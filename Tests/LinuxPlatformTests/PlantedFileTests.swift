@@ -23,18 +23,18 @@ import WaypostTestSupport
     }
 
     private let directory: TemporaryDirectory
-    private let theirs: TemporaryDirectory
-    private let place: String
+    private let othersDirectory: TemporaryDirectory
+    private let path: String
     private let victim: String
 
     init() throws {
         directory = try TemporaryDirectory()
-        theirs = try TemporaryDirectory()
-        place = directory.path("place")
-        victim = try theirs.write("worth keeping".utf8, to: "victim")
+        othersDirectory = try TemporaryDirectory()
+        path = directory.path("place")
+        victim = try othersDirectory.write("worth keeping".utf8, to: "victim")
     }
 
-    private var isUnharmed: Bool {
+    private var isVictimUnharmed: Bool {
         get throws { try String(contentsOfFile: victim, encoding: .utf8) == "worth keeping" }
     }
 
@@ -42,33 +42,33 @@ import WaypostTestSupport
 
     @Test(arguments: Writer.allCases.filter { $0 != .replacement })
     func areNotReachedThroughALink(writer: Writer) throws {
-        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
-        try? writer.write(to: place)
-        #expect(try isUnharmed)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
+        try? writer.write(to: path)
+        #expect(try isVictimUnharmed)
     }
 
     @Test(arguments: Writer.allCases) func areNotCreatedThroughALink(writer: Writer) throws {
-        let missing = theirs.path("missing")
-        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: missing)
-        if Self.isRoot { unsafe lchown(place, 12345, 12345) }
-        try? writer.write(to: place)
+        let missing = othersDirectory.path("missing")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: missing)
+        if Self.isRoot { unsafe lchown(path, 12345, 12345) }
+        try? writer.write(to: path)
         #expect(try writer == .replacement && !Self.isRoot || FileSystem.entry(at: missing) == nil)
     }
 
     /// A link of this user is followed if the user names the file; another user's link never is.
     @Test(.enabled(if: isRoot, "only root can create another user's link"))
     func areNotReplacedThroughALinkOfOthers() throws {
-        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
-        unsafe lchown(place, 12345, 12345)
-        let error = #expect(throws: SystemError.self) { try Writer.replacement.write(to: place) }
-        #expect(error?.reason.hasPrefix("\(place) is a link that belongs to uid 12345") == true)
-        #expect(try isUnharmed)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
+        unsafe lchown(path, 12345, 12345)
+        let error = #expect(throws: SystemError.self) { try Writer.replacement.write(to: path) }
+        #expect(error?.reason.hasPrefix("\(path) is a link that belongs to uid 12345") == true)
+        #expect(try isVictimUnharmed)
     }
 
-    @Test(arguments: Writer.allCases) func areNotReachedThroughAnotherName(writer: Writer) throws {
-        try FileManager.default.linkItem(atPath: victim, toPath: place)
-        try? writer.write(to: place)
-        #expect(try isUnharmed)
+    @Test(arguments: Writer.allCases) func areNotChangedThroughAHardLink(writer: Writer) throws {
+        try FileManager.default.linkItem(atPath: victim, toPath: path)
+        try? writer.write(to: path)
+        #expect(try isVictimUnharmed)
     }
 
     @Test(
@@ -76,15 +76,15 @@ import WaypostTestSupport
         arguments: [Writer.lock, .append, .replacement])
     func areNotWrittenWhenTheyBelongToOthers(writer: Writer) throws {
         try directory.write("worth keeping".utf8, to: "place")
-        unsafe chown(place, 12345, 12345)
-        #expect(throws: (any Error).self) { try writer.write(to: place) }
-        #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
+        unsafe chown(path, 12345, 12345)
+        #expect(throws: (any Error).self) { try writer.write(to: path) }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "worth keeping")
     }
 
     @Test(arguments: Writer.allCases.filter { $0 != .replacement }, [0o777, 0o775, 0o770] as [UInt32])
     func areRejectedInADirectoryThatOthersMayWrite(writer: Writer, mode: UInt32) throws {
         unsafe chmod(directory.url.path, mode)
-        #expect(throws: (any Error).self) { try writer.write(to: place) }
+        #expect(throws: (any Error).self) { try writer.write(to: path) }
         #expect(try FileSystem.names(inDirectory: directory.url.path).isEmpty)
     }
 
@@ -100,44 +100,44 @@ import WaypostTestSupport
     @Test(.enabled(if: isRoot, "only root can create another user's link"), arguments: Writer.allCases)
     func areNotReachedThroughALinkThatComesAndGoes(writer: Writer) async throws {
         unsafe chmod(directory.url.path, 0o1777)
-        let name = place
+        let name = path
         let spare = directory.path("spare")
-        let target = theirs.url.path
+        let target = othersDirectory.url.path
         let ended = Locked(false)
         async let link: Void = onThread(named: "link") {
             while !ended.withLock({ $0 }) {
                 unsafe symlink(target, spare)
                 unsafe lchown(spare, 12345, 12345)
-                unsafe rename(spare, name)  // fails, like other users' renames, if a directory is
+                unsafe rename(spare, name)  // fails, like other users' renames, if a directory exists
                 unsafe unlink(name)
             }
         }
         for _ in 1...200 {
-            try? writer.write(to: place + "/victim")
-            _ = try? ListeningSocket(on: .unix(path: place + "/socket"))
-            if (try? FileSystem.createDirectory(at: place + "/made")) != nil {
-                unsafe rmdir(place + "/made")
-                unsafe rmdir(place)
+            try? writer.write(to: path + "/victim")
+            _ = try? ListeningSocket(on: .unix(path: path + "/socket"))
+            if (try? FileSystem.createDirectory(at: path + "/made")) != nil {
+                unsafe rmdir(path + "/made")
+                unsafe rmdir(path)
             }
         }
         ended.withLock { $0 = true }
         await link
-        #expect(try isUnharmed)
+        #expect(try isVictimUnharmed)
         #expect(try FileSystem.names(inDirectory: target) == ["victim"])
     }
 
     @Test(arguments: Writer.allCases) func areRejectedInAMissingDirectory(writer: Writer) throws {
-        #expect(throws: (any Error).self) { try writer.write(to: place + "/file") }
+        #expect(throws: (any Error).self) { try writer.write(to: path + "/file") }
         #expect(try FileSystem.names(inDirectory: directory.url.path).isEmpty)
     }
 
     /// The directory is like `/tmp`: other users can create files in it, but can't touch this user's files.
-    @Test func areIgnoredInAStickyDirectoryIfTheFileIsTheUsersOwn() throws {
+    @Test func doNotIncludeThisUsersFilesInAStickyDirectory() throws {
         unsafe chmod(directory.url.path, 0o1777)
-        for _ in 1...2 { try Writer.append.write(to: place) }
-        #expect(try FileSystem.fileSize(at: place) == 2)
-        try Writer.replacement.write(to: place)
-        #expect(try FileSystem.fileSize(at: place) == 1)
+        for _ in 1...2 { try Writer.append.write(to: path) }
+        #expect(try FileSystem.fileSize(at: path) == 2)
+        try Writer.replacement.write(to: path)
+        #expect(try FileSystem.fileSize(at: path) == 1)
     }
 
     /// The kernel allows root to remove every user's files.
@@ -145,18 +145,18 @@ import WaypostTestSupport
     func areLeftToTheirOwnersInAStickyDirectory(writer: Writer) throws {
         unsafe chmod(directory.url.path, 0o1777)
         try directory.write("worth keeping".utf8, to: "place")
-        unsafe chown(place, 12345, 12345)
-        #expect(throws: (any Error).self) { try writer.write(to: place) }
-        #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
+        unsafe chown(path, 12345, 12345)
+        #expect(throws: (any Error).self) { try writer.write(to: path) }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "worth keeping")
     }
 
-    @Test func areReplacedByTheReserve() throws {
-        unsafe mkfifo(place, 0o600)
-        try? OwnedDescriptor(opening: place, O_RDWR).writeAll([1].span)
+    @Test func areReplacedByAReservedFile() throws {
+        unsafe mkfifo(path, 0o600)
+        try? OwnedDescriptor(opening: path, O_RDWR).writeAll([1].span)
         // Without O_NONBLOCK, opening the pipe would wait.
-        let reader = try OwnedDescriptor(opening: place, O_RDONLY | O_NONBLOCK)
-        try FileSystem.reserve(4096, at: place)
-        #expect(try FileSystem.fileSize(at: place) == 4096)
+        let reader = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+        try FileSystem.reserve(4096, at: path)
+        #expect(try FileSystem.fileSize(at: path) == 4096)
         withExtendedLifetime(reader) {}
     }
 }
@@ -165,8 +165,8 @@ extension PlantedFiles {
     /// The file that was checked is opened, not one that has replaced it since.
     @Test func areNotUsedAsADevice() throws {
         #expect(throws: SystemError.self) { _ = try OwnedDescriptor(device: victim) }
-        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "/dev/null")
-        _ = try OwnedDescriptor(device: place)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/null")
+        _ = try OwnedDescriptor(device: path)
         let device = try #require(try FileStatus(at: "/dev/null"))
         _ = try OwnedDescriptor(opening: "/dev/null", found: device)
         for path in ["/dev/zero", victim] {
@@ -174,14 +174,14 @@ extension PlantedFiles {
             #expect(error?.reason == "\(path) has just been replaced; choose another path")
         }
         let error = #expect(throws: SystemError.self) {
-            _ = try OwnedDescriptor(opening: place, found: device, O_NOFOLLOW)
+            _ = try OwnedDescriptor(opening: path, found: device, O_NOFOLLOW)
         }
         #expect(error?.number == ELOOP)
-        #expect(try isUnharmed)
+        #expect(try isVictimUnharmed)
     }
 
     /// The path of a pipe's descriptor, such as a shell passes for `>(…)`, is a link to nothing.
-    @Test func areIgnoredIfAPipeIsOpen() throws {
+    @Test func doNotIncludeAnOpenPipe() throws {
         var ends: [CInt] = [0, 0]
         try valueOrSystemError("pipe") { unsafe pipe(&ends) }
         let output = OwnedDescriptor(owning: ends[0])
@@ -190,8 +190,8 @@ extension PlantedFiles {
         var buffer = [UInt8](repeating: 0, count: 4)
         var span = buffer.mutableSpan
         #expect(try output.read(into: &span) == 2)
-        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: directory.path("missing"))
-        let error = #expect(throws: SystemError.self) { _ = try OwnedDescriptor(device: place) }
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: directory.path("missing"))
+        let error = #expect(throws: SystemError.self) { _ = try OwnedDescriptor(device: path) }
         #expect(error?.number == ENOENT)
     }
 
@@ -199,31 +199,31 @@ extension PlantedFiles {
     @Test(arguments: ["file", "link", "directory"]) func areKeptIfASocketIsRequestedAtTheirPath(kind: String) throws {
         switch kind {
         case "file": try directory.write("worth keeping".utf8, to: "place")
-        case "link": try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
-        default: unsafe mkdir(place, 0o700)
+        case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
+        default: unsafe mkdir(path, 0o700)
         }
-        let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: place)) }
-        #expect(error?.description.contains("\(place) is a \(kind), not a socket") == true, "\(error as Any)")
+        let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: path)) }
+        #expect(error?.description.contains("\(path) is a \(kind), not a socket") == true, "\(error as Any)")
         #expect(try FileSystem.names(inDirectory: directory.url.path) == ["place"])
-        #expect(try isUnharmed)
+        #expect(try isVictimUnharmed)
     }
 
     @Test(.enabled(if: isRoot, "only root can create another user's socket"))
     func areKeptIfTheyAreSocketsOfOthers() throws {
-        let dead = try ListeningSocket(on: .unix(path: place))
-        try FileSystem.rename(place, to: place + ".kept")
+        let dead = try ListeningSocket(on: .unix(path: path))
+        try FileSystem.rename(path, to: path + ".kept")
         dead.close()
-        try FileSystem.rename(place + ".kept", to: place)
-        unsafe chown(place, 12345, 12345)
-        #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: place)) }
-        #expect(try FileSystem.entry(at: place)?.kind == .socket)
+        try FileSystem.rename(path + ".kept", to: path)
+        unsafe chown(path, 12345, 12345)
+        #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: path)) }
+        #expect(try FileSystem.entry(at: path)?.kind == .socket)
     }
 
     @Test func areKeptIfTheyReplacedTheSocket() throws {
-        let socket = try ListeningSocket(on: .unix(path: place))
-        try FileSystem.removeFile(at: place)
+        let socket = try ListeningSocket(on: .unix(path: path))
+        try FileSystem.removeFile(at: path)
         try directory.write("worth keeping".utf8, to: "place")
         socket.close()
-        #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "worth keeping")
     }
 }

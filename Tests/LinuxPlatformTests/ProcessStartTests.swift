@@ -11,7 +11,7 @@ import WaypostTestSupport
         "http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "HOSTALIASES",
         "LOCALDOMAIN", "RESOLV_HOST_CONF", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX", "MALLOC_PERTURB_", "SQLITE_TMPDIR",
     ])
-    func removeVariablesThatChangeTLSProxiesAndMemory(name: String) {
+    func removeVariablesThatChangeTLSOrProxiesOrMemory(name: String) {
         #expect(UnwantedVariable.all.filter { $0.matches(name) }.count == 1)
     }
 
@@ -50,9 +50,9 @@ import WaypostTestSupport
 
     /// A seccomp filter older than clone3 answers EPERM; with ENOSYS the C library would use clone.
     @Test func nameAContainerRuntimeThatRejectsThreads() {
-        let words = StartRequirements.threadShortageMessage(started: 0, reason: EPERM, processLimit: -1, stack: 8 << 20)
+        let message = StartNeeds.threadComplaint(started: 0, reason: EPERM, processLimit: -1, stack: 8 << 20)
         #expect(
-            words
+            message
                 == "no thread can be started: Operation not permitted; this container's runtime is older than the system "
                 + "call clone3 and rejects it; update the runtime (Docker 20.10.10 with libseccomp 2.5, or newer)")
     }
@@ -122,7 +122,7 @@ import WaypostTestSupport
 }
 
 @Suite struct BoundedFiles {
-    @Test func areReadWhole() throws {
+    @Test func areReadCompletelyUpToTheirLimit() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write([1, 2, 3], to: "file")
         #expect(try BoundedFile.contents(of: path, limit: 3) == [1, 2, 3])

@@ -16,7 +16,7 @@ import WaypostTestSupport
     ])
     func belongToAUnit(groups: String, unit: String?) { #expect(HoldingProcess.unit(ofGroups: groups) == unit) }
 
-    @Test func areStoppedWithTheirUnit() {
+    @Test func areStoppedByTheCommandOfTheirUnit() {
         let service = HoldingProcess(processID: 812, command: "waypost", unit: "waypost")
         #expect(service.description == "waypost (process 812)")
         #expect(service.stopCommand == "systemctl stop waypost")
@@ -28,7 +28,7 @@ import WaypostTestSupport
     }
 
     /// These tests may run within a unit, but the unit didn't start them itself.
-    @Test func haveTheKernelsNames() {
+    @Test func haveTheNamesThatTheKernelReports() {
         let own = HoldingProcess(reading: getpid())
         #expect(own.command == commandName(ofProcess: getpid()) && own.command != nil)
         #expect(own.stopCommand == "kill \(getpid())")

@@ -12,7 +12,7 @@ private func currentThreadID() -> Int32 {
 }
 
 @Suite struct Threads {
-    @Test func cutTheirNameToTheKernelsLimit() async {
+    @Test func cutTheirNameToTheLimitOfTheKernel() async {
         let name = Locked("")
         await onThread(named: "a-name-longer-than-fifteen") {
             let text = commandName(ofProcess: currentThreadID())

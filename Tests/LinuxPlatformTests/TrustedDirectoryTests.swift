@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// The trusted directories above a file, for the user 1000.
+/// The directories above a file, and whether the user 1000 trusts them.
 @Suite struct TrustedDirectories {
     typealias Sharing = DirectoryTrust.Sharing
 
@@ -58,15 +58,15 @@ import WaypostTestSupport
     }
 
     @Test func haveARemedyIfNotTrusted() throws {
-        func words(_ directory: FileStatus) -> String? {
-            DirectoryTrust.refusal(of: directory, sharing: Sharing.none, for: 1000)?.sentence
+        func doubt(about directory: FileStatus) -> String? {
+            DirectoryTrust.doubt(directory, Sharing.none, for: 1000)?.sentence
         }
         #expect(
-            words(FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
+            doubt(about: FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
                 == "belongs to uid 1001, who could replace a file with a link; choose a "
                 + "directory that belongs to uid 1000, or run this as its owner")
         #expect(
-            words(FileStatus(kind: .directory, owner: 1000, group: 50, permissions: 0o770))
+            doubt(about: FileStatus(kind: .directory, owner: 1000, group: 50, permissions: 0o770))
                 == "may be written by members of gid 50, who could replace a file with a link; run "
                 + "chmod go-w on it, or choose another directory")
         #expect(
@@ -76,7 +76,7 @@ import WaypostTestSupport
                 == "may be written by members of gid 2000, who could replace a file with a link; run chmod +t on "
                 + "it (usual for a Kubernetes volume with fsGroup), or choose another directory")
         #expect(
-            words(FileStatus(kind: .directory, owner: 0, permissions: 0o1777))
+            doubt(about: FileStatus(kind: .directory, owner: 0, permissions: 0o1777))
                 == "may be written by every user, who could replace a file with a link; choose a directory in it, or "
                 + "choose another directory")
     }
@@ -87,8 +87,8 @@ import WaypostTestSupport
         (FileStatus(kind: .link, owner: 1000), false), (FileStatus(kind: .device, owner: 1000), false),
         (FileStatus(kind: .file, owner: 1000, linkCount: 0), true),
     ])
-    func holdFilesThatOnlyTheirOwnerWrites(file: FileStatus, isWritten: Bool) {
-        #expect((file.writeRefusal(for: 1000) == nil) == isWritten)
+    func holdFilesThatOnlyTheirOwnerWrites(file: FileStatus, isTrusted: Bool) {
+        #expect((file.doubt(writtenBy: 1000) == nil) == isTrusted)
     }
 
     /// `private -> theirs`, which systemd creates for a dynamic user, belongs to root or to this user.
@@ -115,7 +115,7 @@ import WaypostTestSupport
         arguments: [0o700, 0o1777] as [UInt32],
         ["missing", "missing/too", "real/missing", "dangling", "file", "file/below"])
     func areNotTrustedIfMissing(mode: UInt32, name: String) throws {
-        let directory = try Self.directory(mode)
+        let directory = try Self.makeDirectory(mode: mode)
         let error = #expect(throws: SystemError.self) { try DirectoryTrust.require(directory.path(name)) }
         #expect(error?.number == (name.hasPrefix("file") ? ENOTDIR : ENOENT))
         #expect(try !DirectoryTrust.require(directory.path(name), missing: .allowed))
@@ -126,15 +126,15 @@ import WaypostTestSupport
     /// Directories are created one after the other, for this user only, and through links of this user.
     @Test(
         arguments: [0o700, 0o1777] as [UInt32], ["new", "new/and/below", "real/new", "dangling/new", "new/./../new/a"])
-    func areCreated(mode: UInt32, name: String) throws {
-        let directory = try Self.directory(mode)
+    func areCreatedIfMissing(mode: UInt32, name: String) throws {
+        let directory = try Self.makeDirectory(mode: mode)
         #expect(try DirectoryTrust.require(directory.path(name), .none, missing: .created))
         #expect(try FileStatus(followingLinksAt: directory.path(name)).permissions == 0o700)
         #expect(try DirectoryTrust.require(directory.path(name), .none))
     }
 
     @Test func areNotCreatedInPlaceOfAFile() throws {
-        let directory = try Self.directory(0o700)
+        let directory = try Self.makeDirectory(mode: 0o700)
         let error = #expect(throws: SystemError.self) {
             try FileSystem.createDirectory(at: directory.path("file/below"))
         }
@@ -142,7 +142,7 @@ import WaypostTestSupport
     }
 
     /// Creates a directory with a directory `real`, a link to a missing directory, and a file.
-    private static func directory(_ mode: UInt32) throws -> TemporaryDirectory {
+    private static func makeDirectory(mode: UInt32) throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
         unsafe mkdir(directory.path("real"), 0o700)
         try FileManager.default.createSymbolicLink(atPath: directory.path("dangling"), withDestinationPath: "absent")
@@ -155,16 +155,16 @@ import WaypostTestSupport
     @Test(
         .enabled(if: geteuid() == 0, "only root can create another user's files"),
         arguments: ["a", "a/b", "a/b/c"], ["link", "directory", "file"])
-    func areNotCreatedBelowOtherUsersFiles(place: String, kind: String) throws {
-        let directory = try Self.directory(0o1777)
+    func areNotCreatedBelowOtherUsersFiles(component: String, kind: String) throws {
+        let directory = try Self.makeDirectory(mode: 0o1777)
         let victim = try TemporaryDirectory()
-        let path = directory.path(place)
+        let path = directory.path(component)
         try FileSystem.createDirectory(at: FileSystem.parent(of: path))
         unsafe chmod(FileSystem.parent(of: path), 0o1777)
         switch kind {
         case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim.url.path)
         case "directory": unsafe mkdir(path, 0o755)
-        default: try directory.write([], to: place)
+        default: try directory.write([], to: component)
         }
         unsafe lchown(path, 12345, 12345)
         #expect(throws: SystemError.self) { try FileSystem.createDirectory(at: directory.path("a/b/c/d")) }
@@ -192,7 +192,7 @@ import WaypostTestSupport
             ("open/file", 0o600, "can be replaced: the directory OPEN may be written by every user"),
             ("closed/none", 0o600, nil),
         ] as [(String, Int, String?)])
-    func reportHowAFileIsExposed(path: String, mode: Int, words: String?) throws {
+    func reportHowAFileIsExposed(path: String, mode: Int, message: String?) throws {
         let directory = try TemporaryDirectory()
         for (name, mode) in [("closed", 0o700), ("open", 0o777)] {
             try FileSystem.createDirectory(at: directory.path(name))
@@ -200,7 +200,7 @@ import WaypostTestSupport
         }
         if !path.hasSuffix("none") { try directory.write("x".utf8, to: path, mode: mode) }
         let exposure = DirectoryTrust.exposure(of: directory.path(path), for: geteuid())
-        let expected = words?.replacing("OPEN", with: directory.path("open"))
+        let expected = message?.replacing("OPEN", with: directory.path("open"))
         #expect(expected.map { exposure?.hasPrefix($0) == true } ?? (exposure == nil), "\(exposure ?? "")")
     }
 }

@@ -16,7 +16,7 @@ import WaypostTestSupport
     let authorization = ScriptedAuthorization()
 
     func reporter(
-        past: Int = 50, service: FleetService = .onDemandTrips, _ transport: ScriptedTransport,
+        past: Int = 50, service: FleetService = .onDemandTrips, over transport: ScriptedTransport,
         authorization: (any VehicleAuthorization)? = nil
     ) throws -> Reporter {
         Reporter(
@@ -26,14 +26,14 @@ import WaypostTestSupport
             clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
     }
 
-    static let delivered = HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
+    static let successResponse = HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
 
-    static func refusal(_ status: Int, _ name: String) -> HTTPResponse {
+    static func errorResponse(_ status: Int, name: String) -> HTTPResponse {
         HTTPResponse(
             status: status, body: Array(#"{"error":{"code":\#(status),"message":"","status":"\#(name)"}}"#.utf8))
     }
 
-    func accept(_ seconds: ClosedRange<Int>) async throws {
+    func appendUpdates(of seconds: ClosedRange<Int>) async throws {
         for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second)))) }
     }
 
@@ -62,9 +62,9 @@ import WaypostTestSupport
     }
 
     @Test func sendsTheNewestUpdateWithTheOlderOnesInOrder() async throws {
-        let transport = ScriptedTransport { _ in Self.delivered }
-        try await accept(1...4)
-        _ = await drain(try reporter(transport))
+        let transport = ScriptedTransport { _ in Self.successResponse }
+        try await appendUpdates(of: 1...4)
+        _ = await drain(try reporter(over: transport))
         #expect(transport.requests.count == 1)
         let body = String(decoding: try #require(transport.requests.first).body, as: UTF8.self)
         let times = body.matches(of: /10:00:0(\d)/).map { $0.1 }
@@ -72,14 +72,14 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 4))
     }
 
-    /// Swift keeps the timer of a cancelled sleep until its deadline.
+    /// Swift keeps the timer of a cancelled sleep until its deadline, so a sleep per delivery would accumulate timers.
     @Test func sleepsOnceForManyDeliveries() async throws {
-        let transport = ScriptedTransport { _ in Self.delivered }
-        let reporter = try reporter(transport)
+        let transport = ScriptedTransport { _ in Self.successResponse }
+        let reporter = try reporter(over: transport)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await reporter.deliver() }
             for second in 1...20 {
-                try await accept(second...second)
+                try await appendUpdates(of: second...second)
                 await reporter.receive(.updateStored(nil))
                 for await event in observer.stream { if case .delivered = event { break } }
                 // Gives the loop time to start another sleep, which would be wrong.
@@ -91,24 +91,24 @@ import WaypostTestSupport
         }
     }
 
-    @Test func reportsTheServersTimeOfDeliveriesOnly() async throws {
+    @Test func reportsTheTimeOfTheServerForDeliveriesOnly() async throws {
         func dated(_ response: HTTPResponse, date: String) -> HTTPResponse {
             var response = response
             response.headers["Date"] = date
             return response
         }
-        let refusal = dated(Self.refusal(503, "UNAVAILABLE"), date: "Sun, 06 Nov 1994 08:49:37 GMT")
-        let delivered = dated(Self.delivered, date: "Mon, 05 Jan 2026 10:00:09 GMT")
-        try await accept(1...1)
-        _ = await drain(try reporter(ScriptedTransport(failing: 1, then: delivered) { refusal }))
+        let rejection = dated(Self.errorResponse(503, name: "UNAVAILABLE"), date: "Sun, 06 Nov 1994 08:49:37 GMT")
+        let delivered = dated(Self.successResponse, date: "Mon, 05 Jan 2026 10:00:09 GMT")
+        try await appendUpdates(of: 1...1)
+        _ = await drain(try reporter(over: ScriptedTransport(failing: 1, then: delivered) { rejection }))
         let times = observer.events.compactMap { if case .serverTime(let time) = $0 { time } else { nil } }
         #expect(times.map(\.description) == ["2026-01-05T10:00:09.000Z"])
     }
 
-    @Test func neverSendsAnOlderPositionAsTheLast() async throws {
-        let transport = ScriptedTransport { _ in Self.delivered }
-        try await accept(1...8)
-        _ = await drain(try reporter(past: 2, transport))
+    @Test func neverSendsAnOlderPositionAsTheLastLocation() async throws {
+        let transport = ScriptedTransport { _ in Self.successResponse }
+        try await appendUpdates(of: 1...8)
+        _ = await drain(try reporter(past: 2, over: transport))
         let last = transport.requests.map { request in
             String(decoding: request.body, as: UTF8.self).firstMatch(of: /lastLocation.*?10:00:0(\d)/)?.1 ?? ""
         }
@@ -117,9 +117,9 @@ import WaypostTestSupport
     }
 
     @Test func asksForATokenAtEveryUpload() async throws {
-        let transport = ScriptedTransport { _ in Self.delivered }
-        try await accept(1...5)
-        _ = await drain(try reporter(past: 1, transport))
+        let transport = ScriptedTransport { _ in Self.successResponse }
+        try await appendUpdates(of: 1...5)
+        _ = await drain(try reporter(past: 1, over: transport))
         #expect(authorization.asked.count == transport.requests.count)
         #expect(authorization.asked.allSatisfy { $0.vehicleID == "v" })
         #expect(
@@ -136,12 +136,12 @@ import WaypostTestSupport
             (403, "PERMISSION_DENIED", 4, [60, 60, 60], 4),
         ] as [(Int?, String, Int, [Int], Int)])
     func waitsWithoutLosingUpdates(status: Int?, name: String, times: Int, waits: [Int], discarded: Int) async throws {
-        let transport = ScriptedTransport(failing: times, then: Self.delivered) { () throws(HTTPTransportError) in
+        let transport = ScriptedTransport(failing: times, then: Self.successResponse) { () throws(HTTPTransportError) in
             guard let status else { throw HTTPTransportError(.connectionLost, "reset") }
-            return Self.refusal(status, name)
+            return Self.errorResponse(status, name: name)
         }
-        try await accept(1...3)
-        #expect(await drain(try reporter(transport)) == waits.map { .seconds($0) })
+        try await appendUpdates(of: 1...3)
+        #expect(await drain(try reporter(over: transport)) == waits.map { .seconds($0) })
         #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
         #expect(authorization.discarded.map(\.value) == (0..<discarded).map { "token-\($0 + 1)" })
         let tokens = (1...times + 1).map { "Bearer token-\($0)" }
@@ -154,11 +154,12 @@ import WaypostTestSupport
             guard asked > 2 else { throw AuthorizationError(.cancelled, "the worker was restarted") }
             return AuthorizationToken(value: "t", lifetime: nil)
         }
-        let transport = ScriptedTransport(failing: 2, then: Self.delivered) { () throws(HTTPTransportError) in
+        let transport = ScriptedTransport(failing: 2, then: Self.successResponse) { () throws(HTTPTransportError) in
             throw HTTPTransportError(.cancelled, "gone")
         }
-        try await accept(1...1)
-        #expect(await drain(try reporter(transport, authorization: provider)) == [1, 2, 1, 2].map { .seconds($0) })
+        try await appendUpdates(of: 1...1)
+        #expect(
+            await drain(try reporter(over: transport, authorization: provider)) == [1, 2, 1, 2].map { .seconds($0) })
         #expect(try await outbox.ledger().delivered == 1)
     }
 
@@ -166,21 +167,21 @@ import WaypostTestSupport
         let transport = ScriptedTransport { request in
             // The fix of second 3 is rejected at any position in a batch.
             String(decoding: request.body, as: UTF8.self).contains("10:00:03Z")
-                ? Self.refusal(400, "INVALID_ARGUMENT") : Self.delivered
+                ? Self.errorResponse(400, name: "INVALID_ARGUMENT") : Self.successResponse
         }
-        try await accept(1...9)
-        _ = await drain(try reporter(transport))
+        try await appendUpdates(of: 1...9)
+        _ = await drain(try reporter(over: transport))
         #expect(try await outbox.ledger() == Ledger(accepted: 9, delivered: 8, quarantined: 1))
         #expect(await outbox.quarantinedReasons.keys.sorted() == [3])
     }
 
-    /// The updates may not be the reason for the rejections, for example after a change to the API.
+    /// The updates may not be the reason for the rejections; the API may have changed.
     @Test func keepsTheBacklogWhenEverythingIsRejected() async throws {
-        let transport = ScriptedTransport(failing: 13, then: Self.delivered) {
-            Self.refusal(400, "FAILED_PRECONDITION")
+        let transport = ScriptedTransport(failing: 13, then: Self.successResponse) {
+            Self.errorResponse(400, name: "FAILED_PRECONDITION")
         }
-        try await accept(1...100)
-        let waits = await drain(try reporter(transport))
+        try await appendUpdates(of: 1...100)
+        let waits = await drain(try reporter(over: transport))
         #expect(try await outbox.ledger() == Ledger(accepted: 100, delivered: 97, quarantined: 3))
         #expect(waits == [1, 60, 120, 240].map { .seconds($0) })
         let outcomes = observer.events.compactMap { if case .failed(let outcome, _, _) = $0 { outcome } else { nil } }
@@ -192,17 +193,17 @@ import WaypostTestSupport
             guard asked > 3 else { throw AuthorizationError(.unavailable, "issuer down") }
             return AuthorizationToken(value: "t", lifetime: nil)
         }
-        let transport = ScriptedTransport { _ in Self.delivered }
-        try await accept(1...2)
-        let waits = await drain(try reporter(transport, authorization: provider))
+        let transport = ScriptedTransport { _ in Self.successResponse }
+        try await appendUpdates(of: 1...2)
+        let waits = await drain(try reporter(over: transport, authorization: provider))
         #expect(waits == [1, 2, 4].map { .seconds($0) })
         #expect(try await outbox.ledger().delivered == 2)
     }
 
     @Test func endsAtOnceWhenCancelled() async throws {
-        let transport = ScriptedTransport { _ in Self.refusal(503, "UNAVAILABLE") }
-        try await accept(1...1)
-        let reporter = try reporter(transport)
+        let transport = ScriptedTransport { _ in Self.errorResponse(503, name: "UNAVAILABLE") }
+        try await appendUpdates(of: 1...1)
+        let reporter = try reporter(over: transport)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await reporter.deliver() }
             for await event in observer.stream { if case .waiting = event { break } }
@@ -211,10 +212,10 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 1, pending: 1))
     }
 
-    @Test func repeatsTheNewestUpdateAtTheHeartbeat() async throws {
-        let transport = ScriptedTransport { _ in Self.delivered }
-        try await accept(1...1)
-        let reporter = try reporter(transport)
+    @Test func repeatsTheNewestUpdateAtEachHeartbeat() async throws {
+        let transport = ScriptedTransport { _ in Self.successResponse }
+        try await appendUpdates(of: 1...1)
+        let reporter = try reporter(over: transport)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await reporter.deliver() }
             // No sleep is longer than the heartbeat.
@@ -238,19 +239,19 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
     }
 
-    @Test(arguments: [1, 2]) func announcesAStateAgainWithANewToken(refusals: Int) async throws {
-        let transport = ScriptedTransport(failing: refusals, then: Self.delivered) {
-            Self.refusal(401, "UNAUTHENTICATED")
+    @Test(arguments: [1, 2]) func announcesAStateAgainWithANewToken(rejections: Int) async throws {
+        let transport = ScriptedTransport(failing: rejections, then: Self.successResponse) {
+            Self.errorResponse(401, name: "UNAUTHENTICATED")
         }
-        let outcome = try await reporter(transport).announce(presence: .offline).outcome
-        #expect(refusals == 1 ? outcome == .delivered : outcome.fault?.message == "401 UNAUTHENTICATED")
+        let outcome = try await reporter(over: transport).announce(presence: .offline).outcome
+        #expect(rejections == 1 ? outcome == .delivered : outcome.fault?.message == "401 UNAUTHENTICATED")
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
-        #expect(authorization.discarded.map(\.value) == (1...refusals).map { "token-\($0)" })
+        #expect(authorization.discarded.map(\.value) == (1...rejections).map { "token-\($0)" })
     }
 
     @Test func announcesAStateWithoutAPosition() async throws {
-        let transport = ScriptedTransport { _ in Self.delivered }
-        #expect(try await reporter(transport).announce(presence: .offline).outcome == .delivered)
+        let transport = ScriptedTransport { _ in Self.successResponse }
+        #expect(try await reporter(over: transport).announce(presence: .offline).outcome == .delivered)
         let request = try #require(transport.requests.first)
         #expect(request.url.target.hasSuffix("?updateMask=vehicleState"))
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicleState":"OFFLINE"}"#)
@@ -259,8 +260,8 @@ import WaypostTestSupport
     /// A position in memory is sent during failures of the outbox, and during the waits after them.
     @Test func sendsPositionsFromMemoryWhileTheOutboxFails() async throws {
         await outbox.failEverything(with: OutboxError(.unusable))
-        let transport = ScriptedTransport { _ in Self.delivered }
-        let reporter = try reporter(transport)
+        let transport = ScriptedTransport { _ in Self.successResponse }
+        let reporter = try reporter(over: transport)
         let running = Task { await reporter.deliver() }
         defer { running.cancel() }
         var events = observer.stream.makeAsyncIterator()
@@ -272,7 +273,7 @@ import WaypostTestSupport
         #expect(transport.requests.count == 3)
         while let event = await events.next() { if case .waiting = event { break } }
         await outbox.failEverything(with: nil)
-        try await accept(9...9)
+        try await appendUpdates(of: 9...9)
         clock.advance(by: .seconds(60))
         while let event = await events.next() { if case .delivered = event { break } }
         try await yieldTurns { try await outbox.ledger().pending == 0 }

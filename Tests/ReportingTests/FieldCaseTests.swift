@@ -8,11 +8,11 @@ import WaypostTestSupport
 
 /// Logs of faulty receivers with the true track, which some machines have next to the checkout.
 @Suite(.enabled(if: Fixtures.fieldCases != nil, "no field cases next to the checkout")) struct FieldCases {
-    private static func fixes(_ name: String) throws -> [Fix] {
+    private static func fixes(of name: String) throws -> [Fix] {
         try Fixtures.fixes(in: try #require(Fixtures.fieldCases).appending(path: "\(name).nmea"))
     }
 
-    private static func truth(_ name: String) throws -> [Fix] {
+    private static func trueTrack(of name: String) throws -> [Fix] {
         let table = try String(
             contentsOf: try #require(Fixtures.fieldCases).appending(path: "\(name).csv"), encoding: .utf8)
         return try table.split(whereSeparator: \.isNewline).map { row in
@@ -34,8 +34,8 @@ import WaypostTestSupport
             ("c7-start-without-speed", .interval(.seconds(10)), 0, 125),
         ] as [(String, ReportingPolicy.Kind, Int, Double)])
     func aWrongUpdateIsCorrected(name: String, kind: ReportingPolicy.Kind, from second: Int, meters: Double) throws {
-        let truth = try Self.truth("truth/\(name)")
-        let errors = ReplayedIntake(try Self.fixes("truth/\(name)"), kind).liveErrors(truth)
+        let truth = try Self.trueTrack(of: "truth/\(name)")
+        let errors = ReplayedIntake(try Self.fixes(of: "truth/\(name)"), policy: kind).liveErrors(against: truth)
         let late = errors.filter { truth[0].timeOfFix.duration(to: $0.time) >= .seconds(second) }
         #expect(try #require(late.map(\.meters).max()) < meters)
     }
@@ -43,33 +43,33 @@ import WaypostTestSupport
     /// The last update of the previous process leads to the rejection of the wrong fix.
     @Test func aWrongFirstFixAfterARestartIsNotReported() throws {
         let name = "truth/c6-first-fix-100km-off"
-        var before = try Self.truth(name)[0]
+        var before = try Self.trueTrack(of: name)[0]
         before.timeOfFix = before.timeOfFix.advanced(by: .seconds(-4))
-        let intake = ReplayedIntake(try Self.fixes(name), newest: LocationUpdate(before))
-        #expect(intake.rejected.map(\.fix.timeOfFix) == [try Self.fixes(name)[0].timeOfFix])
-        #expect(try #require(intake.liveErrors(try Self.truth(name)).map(\.meters).max()) < 10)
+        let intake = ReplayedIntake(try Self.fixes(of: name), newest: LocationUpdate(before))
+        #expect(intake.rejected.map(\.fix.timeOfFix) == [try Self.fixes(of: name)[0].timeOfFix])
+        #expect(try #require(intake.liveErrors(against: try Self.trueTrack(of: name)).map(\.meters).max()) < 10)
     }
 
     @Test func outliersAreRejectedWithoutAReportedRadius() throws {
         let name = "truth/c5-outliers-rmc-only"
-        let intake = ReplayedIntake(try Self.fixes(name))
+        let intake = ReplayedIntake(try Self.fixes(of: name))
         #expect(intake.rejected.count == 3)
-        #expect(intake.worstTrackError(try Self.truth(name)) < 6)
+        #expect(intake.maximumTrackError(against: try Self.trueTrack(of: name)) < 6)
     }
 
     @Test func aParkedVehicleWithoutASpeedStaysInItsPlace() throws {
-        let fixes = try Self.fixes("truth/c10-parked-urban-no-speed")
+        let fixes = try Self.fixes(of: "truth/c10-parked-urban-no-speed")
         let stop = fixes[0].timeOfFix.advanced(by: .seconds(63))
         for kind in [
             ReportingPolicy.Kind.interval(.seconds(10)),
             .accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)),
         ] {
-            #expect(ReplayedIntake(fixes, kind).places(from: stop) <= 12, "\(kind)")
+            #expect(ReplayedIntake(fixes, policy: kind).placeCount(from: stop) <= 12, "\(kind)")
         }
     }
 
     @Test func anEstimateBeforeTheFirstFixIsNotReported() throws {
-        let fixes = try Self.fixes("gnss/estimated-before-first-fix")
+        let fixes = try Self.fixes(of: "gnss/estimated-before-first-fix")
         let intake = ReplayedIntake(fixes)
         #expect(intake.rejected.count == 30)
         #expect(intake.rejected.allSatisfy { $0.rejection == .estimatedBeforeMeasured })
@@ -77,12 +77,12 @@ import WaypostTestSupport
     }
 
     @Test func aSpeedThatIsAlwaysZeroIsNotReported() throws {
-        let fixes = try Self.fixes("gnss/rmc-speed-always-zero")
+        let fixes = try Self.fixes(of: "gnss/rmc-speed-always-zero")
         let intake = ReplayedIntake(fixes)
         #expect(intake.contradictions > fixes.count - 15)
         let moving = intake.reports.dropFirst(2).map(\.update)
         #expect(moving.allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.5 && $0.headingDegrees != nil })
-        let errors = intake.liveErrors(fixes).dropFirst(15).map(\.meters)
+        let errors = intake.liveErrors(against: fixes).dropFirst(15).map(\.meters)
         #expect(try #require(errors.max()) < 5)
     }
 }

@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(try await outbox.newest()?.sequence == 4)
     }
 
-    @Test func knowTheNewestByItsTime() async throws {
+    @Test func knowTheNewestUpdateByItsTime() async throws {
         let outbox = outbox()
         for second: Int64 in [20, 10] { try await outbox.append(Self.update(second)) }
         #expect(try await outbox.newest()?.sequence == 1)

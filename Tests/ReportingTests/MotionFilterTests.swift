@@ -11,11 +11,11 @@ import WaypostTestSupport
     }
 
     /// The drift of a parked receiver in metres north of its place.
-    private static let wander = [0, 3, -2, 6, 4, -5, 8, -7, 2, 9, -3, 1].map { Double($0) }
+    private static let drift = [0, 3, -2, 6, 4, -5, 8, -7, 2, 9, -3, 1].map { Double($0) }
 
     /// The vehicle may be at a traffic light for the first minute, so its fixes are reported unchanged.
     @Test func keepAParkedVehicleInOnePlace() {
-        let fixes = (0..<180).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
+        let fixes = (0..<180).map { Fix.sample(Double($0), north: Self.drift[$0 % 12], speed: 0.1) }
         let filtered = Self.filtered(fixes)
         #expect(filtered.prefix(60) == fixes.prefix(60))
         #expect(Set(filtered.dropFirst(60).map(\.latitude)).count == 1)
@@ -35,12 +35,12 @@ import WaypostTestSupport
     }
 
     @Test func reportADepartureAtOnceWithAPlausibleSpeed() {
-        var fixes = (0..<60).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
+        var fixes = (0..<60).map { Fix.sample(Double($0), north: Self.drift[$0 % 12], speed: 0.1) }
         fixes.append(.sample(60, north: 12, speed: 2))
         #expect(Self.filtered(fixes).last == fixes.last)
     }
 
-    @Test func reportADepartureWithoutASpeedOnceThePlaceIsLeft() {
+    @Test func reportASlowDepartureOnceThePlaceIsLeft() {
         // 0.25 m/s is standstill by the speed field, but the distance adds up.
         let fixes = (0..<200).map { Fix.sample(Double($0), north: Double($0) * 0.25, speed: 0.25) }
         for (filtered, fix) in zip(Self.filtered(fixes), fixes) { #expect(filtered.distance(to: fix) <= 15.5) }
@@ -61,7 +61,7 @@ import WaypostTestSupport
     }
 
     @Test func holdAParkedVehicleWhoseReceiverReportsNoSpeed() {
-        let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.wander[$0 % 12] / 4) }
+        let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.drift[$0 % 12] / 4) }
         let filtered = Self.filtered(fixes)
         #expect(Set(filtered.dropFirst(60).map(\.latitude)).count == 1)
         #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
@@ -73,13 +73,13 @@ import WaypostTestSupport
     func followAParkedVehicleThatIsShunted(metersPerSecond: Double, statesSpeed: Bool) {
         for seconds in stride(from: 64.0, to: 124, by: 6) {
             var ride = SimulatedRide()
-            ride.drive(20, at: 10)
-            ride.stand(seconds)
-            ride.drive(10 / metersPerSecond, at: metersPerSecond, acceleration: 2)
-            ride.stand(150)
+            ride.drive(for: 20, at: 10)
+            ride.stand(for: seconds)
+            ride.drive(for: 10 / metersPerSecond, at: metersPerSecond, acceleration: 2)
+            ride.stand(for: 150)
             let exact = ride.fixes(wander: 0, speedNoise: 0)
             let fixes = ride.fixes(wander: 0.3, memory: 20, speedNoise: 0.05, statesSpeed: statesSpeed)
-            let worst = ReplayedIntake(fixes).worstTrackError(exact)
+            let worst = ReplayedIntake(fixes).maximumTrackError(against: exact)
             #expect(worst <= 6, "after \(seconds) s")
         }
     }
@@ -88,10 +88,10 @@ import WaypostTestSupport
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
     func keepADriftingVehicleWithoutASpeedInItsPlace(seed: UInt64) {
         var ride = SimulatedRide()
-        ride.stand(1800)
+        ride.stand(for: 1800)
         let fixes = ride.fixes(wander: 3, memory: 150, statesSpeed: false, accuracy: 10, seed: seed)
         let intake = ReplayedIntake(fixes)
-        #expect(intake.places(from: fixes[0].timeOfFix) <= 12)
+        #expect(intake.placeCount(from: fixes[0].timeOfFix) <= 12)
     }
 
     @Test func ignoreReportedMotionThatTheTrackContradicts() {
@@ -102,7 +102,7 @@ import WaypostTestSupport
         #expect(filtered.allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 && $0.headingDegrees == 0 })
     }
 
-    @Test func reportTheTracksMotionIfTheReceiverReportsNone() {
+    @Test func reportTheMotionOfTheTrackIfTheReceiverReportsNone() {
         let fixes = (0..<30).map { Fix.sample(Double($0), north: Double($0) * -12) }
         let filtered = Self.filtered(fixes)
         #expect(filtered.dropFirst(2).allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 })
@@ -161,7 +161,7 @@ import WaypostTestSupport
         #expect(Self.filtered([fix]) == [fix])
     }
 
-    private static func radii(_ fixes: [Fix]) -> [Double?] {
+    private static func filteredRadii(of fixes: [Fix]) -> [Double?] {
         filtered(fixes).map { $0.horizontalAccuracyMeters.map { ($0 * 1000).rounded() / 1000 } }
     }
 
@@ -169,7 +169,7 @@ import WaypostTestSupport
         var fixes = (0..<5).map { Fix.sample(Double($0 * 30), north: Double($0) * 300, speed: 10, accuracy: 4) }
         for index in 1..<4 { fixes[index].quality = .estimated }
         fixes[3].horizontalAccuracyMeters = 500
-        #expect(Self.radii(fixes) == [4, 34, 64, 500, 4])
+        #expect(Self.filteredRadii(of: fixes) == [4, 34, 64, 500, 4])
     }
 
     /// An odometer that errs by 10 %: the position is as far off as the radius says.
@@ -190,6 +190,6 @@ import WaypostTestSupport
             fix.quality = .estimated
             return fix
         }
-        #expect(Self.radii(fixes) == [10, 11, 12])
+        #expect(Self.filteredRadii(of: fixes) == [10, 11, 12])
     }
 }

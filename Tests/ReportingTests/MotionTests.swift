@@ -48,18 +48,20 @@ import WaypostTestSupport
     /// A drive with traffic lights, a short halt, creeping traffic and a delivery.
     private static let ride: SimulatedRide = {
         var ride = SimulatedRide()
-        ride.stand(70)
+        ride.stand(for: 70)
         for (seconds, wait) in [(40.0, 35.0), (60, 12), (25, 90), (80, 200), (30, 20)] {
-            ride.drive(seconds, at: 12)
-            ride.stand(wait)
+            ride.drive(for: seconds, at: 12)
+            ride.stand(for: wait)
         }
-        ride.go(2, acceleration: 1)
-        ride.go(120)  // creeping traffic
-        ride.drive(30, at: 8, acceleration: 1)
-        ride.stand(60)
+        ride.move(for: 2, acceleration: 1)
+        ride.move(for: 120)  // creeping traffic
+        ride.drive(for: 30, at: 8, acceleration: 1)
+        ride.stand(for: 60)
         return ride
     }()
 
+    /// The errors of a receiver: positions that wander by `wander` metres over `memory` seconds, and speeds with
+    /// an error of `speedNoise` metres per second. A fix follows every `spacing` seconds.
     struct Errors: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let wander, memory, speedNoise: Double
@@ -85,62 +87,62 @@ import WaypostTestSupport
             place.longitude += moment.east / (111_195 * 0.642_788)
             return place
         }
-        Self.compare(fixes, with: places, speeds: moments.map(\.speed))
+        Self.expectTrueStops(in: fixes, places: places, speeds: moments.map(\.speed))
     }
 
     /// A stop, from its first to its last fix.
-    private struct Stand {
+    private struct Stop {
         let from: Fix
         var to: Fix
-        var lasts: Bool { from.timeOfFix.duration(to: to.timeOfFix) >= .seconds(8) }
+        var isLongEnough: Bool { from.timeOfFix.duration(to: to.timeOfFix) >= .seconds(8) }
     }
 
     /// Returns the true stops: each lasts from standstill to walking pace. Stops that are only a few metres apart are
     /// one stop.
-    private static func trueStops(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
-        var stands: [Stand] = []
+    private static func trueStops(in places: [Fix], speeds: [Double]) -> [Stop] {
+        var stops: [Stop] = []
         var wasStanding = false
         for (place, speed) in zip(places, speeds) {
             let standsHere = speed < (wasStanding ? 1 : 0.5)
             defer { wasStanding = standsHere }
             guard standsHere else { continue }
-            if let last = stands.last,
+            if let last = stops.last,
                 wasStanding
                     || last.to.timeOfFix.duration(to: place.timeOfFix) <= .seconds(30)
                         && last.from.distance(to: place) <= 5
             {
-                stands[stands.count - 1].to = place
+                stops[stops.count - 1].to = place
             } else {
-                stands.append(Stand(from: place, to: place))
+                stops.append(Stop(from: place, to: place))
             }
         }
-        return stands.filter(\.lasts)
+        return stops.filter(\.isLongEnough)
     }
 
     /// Expects that exactly the true stops are found, each accurate to one second (or one fix, if fixes are rarer) and
     /// to 5 m.
-    private static func compare(_ fixes: [Fix], with places: [Fix], speeds: [Double]) {
-        var (classifier, found) = (MotionClassifier(), [Stand]())
+    private static func expectTrueStops(in fixes: [Fix], places: [Fix], speeds: [Double]) {
+        var (classifier, found) = (MotionClassifier(), [Stop]())
         for fix in fixes {
             guard let motion = classifier.motion(at: fix), [.standing, .parked].contains(motion.kind) else { continue }
             if found.last?.from.timeOfFix == classifier.standingSince {
                 found[found.count - 1].to = fix
             } else {
-                found.append(Stand(from: fix, to: fix))
+                found.append(Stop(from: fix, to: fix))
             }
         }
-        let truth = trueStops(places, speeds)
+        let truth = trueStops(in: places, speeds: speeds)
         #expect(!truth.isEmpty)
         let tolerance = max(Duration.seconds(1), fixes[0].timeOfFix.duration(to: fixes[1].timeOfFix))
-        for stand in truth {
-            let match = found.first { abs($0.from.timeOfFix.duration(to: stand.from.timeOfFix) / tolerance) <= 1 }
-            #expect(match != nil, "no stop is found from \(stand.from.timeOfFix) on")
+        for stop in truth {
+            let match = found.first { abs($0.from.timeOfFix.duration(to: stop.from.timeOfFix) / tolerance) <= 1 }
+            #expect(match != nil, "no stop is found from \(stop.from.timeOfFix) on")
             guard let match else { continue }
-            let late = stand.to.timeOfFix.duration(to: match.to.timeOfFix)
-            #expect(abs(late / tolerance) <= 1, "moves off \(late) later than \(stand.to.timeOfFix)")
-            #expect(match.from.distance(to: stand.from) <= 5 && match.to.distance(to: stand.to) <= 5)
+            let late = stop.to.timeOfFix.duration(to: match.to.timeOfFix)
+            #expect(abs(late / tolerance) <= 1, "moves off \(late) later than \(stop.to.timeOfFix)")
+            #expect(match.from.distance(to: stop.from) <= 5 && match.to.distance(to: stop.to) <= 5)
         }
-        #expect(found.count(where: \.lasts) == truth.count)
+        #expect(found.count(where: \.isLongEnough) == truth.count)
     }
 
     /// A recorded drive through a city, with random errors.
@@ -166,26 +168,26 @@ import WaypostTestSupport
             places.append(truth[index])
             speeds.append(speed)
         }
-        Self.compare(fixes, with: places, speeds: speeds)
+        Self.expectTrueStops(in: fixes, places: places, speeds: speeds)
     }
 
     /// Vehicles in slow traffic are never parked, and a vehicle on a ferry moves.
     @Test func areNotParkedInTrafficOrOnAFerry() {
         var traffic = SimulatedRide()
         for _ in 0..<40 {
-            traffic.go(2, acceleration: 1)
-            traffic.go(4)
-            traffic.go(2.1, acceleration: -1)
-            traffic.stand(6)
+            traffic.move(for: 2, acceleration: 1)
+            traffic.move(for: 4)
+            traffic.move(for: 2.1, acceleration: -1)
+            traffic.stand(for: 6)
         }
         var classifier = MotionClassifier()
         let kinds = traffic.fixes().map { classifier.motion(at: $0)?.kind }
         #expect(!kinds.contains(.parked) && kinds.contains(.standing) && kinds.contains(.moving))
 
         var ferry = SimulatedRide()
-        ferry.stand(300)
-        ferry.go(60, acceleration: 0.1)
-        ferry.go(600)
+        ferry.stand(for: 300)
+        ferry.move(for: 60, acceleration: 0.1)
+        ferry.move(for: 600)
         classifier = MotionClassifier()
         let crossing = ferry.fixes().map { classifier.motion(at: $0)?.kind }
         #expect(crossing[60..<290].allSatisfy { $0 == .parked })

@@ -11,14 +11,14 @@ import WaypostTestSupport
     private let outbox = ScriptedOutbox()
     private let observer = RecordingObserver()
 
-    private func reporter(_ transport: any HTTPTransport) throws -> Reporter {
+    private func reporter(over transport: any HTTPTransport) throws -> Reporter {
         Reporter(
             ReportingSettings(), outbox: outbox, delivery: try FleetEngineDelivery.sample(over: transport),
             clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
     }
 
     /// Runs `reporter` until everything is delivered, concurrently with `body`.
-    private func drain(_ reporter: Reporter, _ body: @escaping @Sendable () async -> Void) async {
+    private func drain(_ reporter: Reporter, during body: @escaping @Sendable () async -> Void) async {
         await reporter.finishWhenEmpty()
         await withTaskGroup { group in
             group.addTask { await reporter.deliver() }
@@ -26,7 +26,7 @@ import WaypostTestSupport
         }
     }
 
-    private func accept(_ count: Int) async throws {
+    private func appendUpdates(_ count: Int) async throws {
         for second in 1...count { try await outbox.append(LocationUpdate(.sample(Double(second)))) }
     }
 
@@ -41,10 +41,10 @@ import WaypostTestSupport
             }) <= 3 {
                 throw Self.unreachable
             }
-            return Delivering.delivered
+            return Delivering.successResponse
         }
-        try await accept(3)
-        let reporter = try reporter(transport)
+        try await appendUpdates(3)
+        let reporter = try reporter(over: transport)
         await drain(reporter) { [clock, observer] in
             for await event in observer.stream {
                 if case .idle = event { break }
@@ -66,12 +66,12 @@ import WaypostTestSupport
                 attempts.withLock({
                     $0 += 1; return $0
                 }) == 1
-            else { return Delivering.delivered }
+            else { return Delivering.successResponse }
             _ = await dead.pass()
             throw HTTPTransportError(.cancelled, "cancelled")
         }
-        try await accept(1)
-        let reporter = try reporter(transport)
+        try await appendUpdates(1)
+        let reporter = try reporter(over: transport)
         await drain(reporter) { [clock, observer] in
             for await _ in dead.arrivals { break }
             await reporter.networkReturned()
@@ -96,10 +96,10 @@ import WaypostTestSupport
         let slow = Gate()
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             _ = await slow.pass()
-            return Delivering.delivered
+            return Delivering.successResponse
         }
-        try await accept(1)
-        let reporter = try reporter(transport)
+        try await appendUpdates(1)
+        let reporter = try reporter(over: transport)
         await drain(reporter) { [clock] in
             for await _ in slow.arrivals { break }
             await reporter.networkReturned()

@@ -17,7 +17,7 @@ import Testing
             (60, [.aborted, .aborted, .delivered(1)], [6, 12, 3]), (60, [.delivered(2), .delivered(1)], [4, 3]),
             (60, [.aborted, .aborted, .startedAgain], [6, 12, 3]),
         ] as [(Int, [Event], [Int])])
-    func followTheServersResponseTimes(limit: Int, events: [Event], seconds: [Int]) {
+    func followTheResponseTimesOfTheServer(limit: Int, events: [Event], seconds: [Int]) {
         var newerPositionTimeout = NewerPositionTimeout(maximum: .seconds(limit))
         #expect(newerPositionTimeout.duration == .seconds(min(3, limit)))
         let seen = events.map { event in

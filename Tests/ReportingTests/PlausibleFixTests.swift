@@ -6,83 +6,83 @@ import WaypostTestSupport
 @testable import Reporting
 
 @Suite struct PlausibleFixes {
-    static let floor = UTCTime(year: 2026, month: 1, day: 1)
+    static let earliestTime = UTCTime(year: 2026, month: 1, day: 1)
 
     /// Fixes that are judged one after another.
-    struct Sequence: Sendable, CustomTestStringConvertible {
+    struct FixSequence: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var expected: UTCTime?
         var newest: Fix?
         var latest: UTCTime?
         /// Each fix with its rejection; `nil` if it is accepted.
-        let fixes: [Judged]
+        let fixes: [JudgedFix]
     }
 
-    typealias Judged = (fix: Fix, rejection: FixRejection?)
+    typealias JudgedFix = (fix: Fix, rejection: FixRejection?)
 
     static let sequences = [
-        Sequence(
+        FixSequence(
             testDescription: "no time in the future", latest: Fix.sample(100).timeOfFix,
             fixes: [(.sample(101), .after(Fix.sample(100).timeOfFix)), (.sample(100), nil)]),
-        Sequence(
+        FixSequence(
             testDescription: "no earlier time",
             fixes: [(.sample(10), nil), (.sample(10), .notAdvancing), (.sample(9), .notAdvancing), (.sample(11), nil)]),
-        Sequence(
+        FixSequence(
             testDescription: "a jump, after three fixes agree",
             fixes: [
                 (.sample(0), nil), (.sample(1, north: 5000), .jump(meters: 5000)), (.sample(2, north: 20), nil),
                 (.sample(3, north: 90_000), .jump(meters: 89_980)), (.sample(4, north: 90_010), .jump(meters: 89_990)),
                 (.sample(5, north: 90_020), nil), (.sample(6, north: 90_030), nil),
             ]),
-        Sequence(
+        FixSequence(
             testDescription: "an emergency stop",
             fixes: [(0.0, 30.0), (30, 21), (51, 12), (63, 3), (66, 0), (66, 0)].enumerated().map {
-                second, row -> Judged in
+                second, row -> JudgedFix in
                 (.sample(Double(second), north: row.0, speed: row.1), nil)
             }),
-        Sequence(
+        FixSequence(
             testDescription: "a clock that was set back",
             fixes: [
                 (.sample(5000), nil), (.sample(0), .notAdvancing), (.sample(1), .notAdvancing), (.sample(2), nil),
                 (.sample(3), nil),
             ]),
-        Sequence(
+        FixSequence(
             testDescription: "no wrong date that isn't confirmed", expected: Fix.sample(0).timeOfFix,
             fixes: [
                 (.sample(442_000_000), .unconfirmedTime), (.sample(2), nil), (.sample(442_000_000), .unconfirmedTime),
                 (.sample(3), nil),
             ]),
-        Sequence(
+        FixSequence(
             testDescription: "a first fix far from the host's clock, after three fixes agree",
             expected: UTCTime(year: 1970, month: 1, day: 1),
             fixes: [
                 (.sample(0), .unconfirmedTime), (.sample(1), .unconfirmedTime), (.sample(2), nil), (.sample(3), nil),
             ]),
-        Sequence(
+        FixSequence(
             testDescription: "a first place far from a wrong newest update, after three fixes agree",
             newest: .sample(0, north: 111_000),
             fixes: [
                 (.sample(4), .jump(meters: 111_000)), (.sample(5), .jump(meters: 111_000)), (.sample(6), nil),
                 (.sample(7), nil),
             ]),
-        Sequence(
+        FixSequence(
             testDescription: "a night in the garage, after three fixes agree",
             fixes: [
                 (.sample(0), nil), (.sample(50_000), .unconfirmedTime), (.sample(50_001), .unconfirmedTime),
                 (.sample(50_002), nil),
             ]),
-        Sequence(
+        FixSequence(
             testDescription: "a drive across the date line",
             fixes: [(.sample(0, longitude: 179.9999), nil), (.sample(1, longitude: -179.9999), nil)]),
-        Sequence(
+        FixSequence(
             testDescription: "no estimate before a measured position, such as the last known place",
-            fixes: (0..<30).map { second -> Judged in (.estimate(Double(second)), .estimatedBeforeMeasured) } + [
+            fixes: (0..<30).map { second -> JudgedFix in (.estimate(Double(second)), .estimatedBeforeMeasured) } + [
                 (.sample(30, north: 185_000), nil), (.estimate(31, north: 185_010), nil),
                 (.estimate(32), .jump(meters: 185_010)),
             ]),
     ]
 
-    @Test(arguments: sequences) func areRecognisedInASequence(row: Sequence) {
+    @Test(arguments: sequences) func areRecognisedInASequence(row: FixSequence) {
         var plausibility = Plausibility(
             earliest: nil, expected: row.expected, newest: row.newest.map { LocationUpdate($0) })
         let rejections = row.fixes.map { plausibility.judge($0.fix, latest: row.latest).rejection }
@@ -90,7 +90,7 @@ import WaypostTestSupport
     }
 
     @Test func includeASteadyDrive() {
-        let plausibility = Box(Plausibility(earliest: Self.floor))
+        let plausibility = Box(Plausibility(earliest: Self.earliestTime))
         for second in 0..<600 {
             #expect(plausibility.judge(.sample(Double(second), north: Double(second) * 30), latest: nil) == nil)
         }
@@ -109,21 +109,21 @@ import WaypostTestSupport
     @Test func excludeFixesBeforeTheBuildDate() {
         var fix = Fix.sample(0)
         fix.timeOfFix = UTCTime(year: 1980, month: 1, day: 6)
-        let live = Box(Plausibility(earliest: Self.floor))
-        #expect(live.judge(fix, latest: nil) == .before(Self.floor))
+        let live = Box(Plausibility(earliest: Self.earliestTime))
+        #expect(live.judge(fix, latest: nil) == .before(Self.earliestTime))
         let recorded = Box(Plausibility(earliest: nil))
         #expect(recorded.judge(fix, latest: nil) == nil)
     }
 
     /// The distance and speed one second after a fix with 10 m/s and an accuracy of 5 m, and the rejection.
-    static let seconds: [(north: Double, speed: Double?, rejection: FixRejection?)] = [
+    static let steps: [(north: Double, speed: Double?, rejection: FixRejection?)] = [
         (10, 10, nil), (0, 0, nil), (25, 20, nil), (35, 10, nil),
         // The exit of a garage: at these speeds, the vehicle can't have moved that far.
         (50, 10, .jump(meters: 50)), (80, nil, nil), (100, nil, .jump(meters: 100)),
         (10, 60, .acceleration(metersPerSecondSquared: 50)),
     ]
 
-    @Test(arguments: seconds)
+    @Test(arguments: steps)
     func excludeStepsThatTheSpeedsDoNotExplain(north: Double, speed: Double?, rejection: FixRejection?) {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0, speed: 10), latest: nil) == nil)
@@ -229,7 +229,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(0.0, 111_195.0), (60, 55_597), (-60, 55_597), (89.9, 194)])
-    func scaleADegreeOfLongitudeWithTheLatitude(latitude: Double, meters: Double) {
+    func haveDistancesThatDependOnTheLatitude(latitude: Double, meters: Double) {
         var (one, other) = (Fix.sample(0), Fix.sample(0))
         (one.latitude, one.longitude) = (latitude, 10)
         (other.latitude, other.longitude) = (latitude, 11)

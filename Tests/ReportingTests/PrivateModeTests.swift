@@ -50,7 +50,7 @@ import WaypostTestSupport
         arguments: [
             (2000, [true, true, true]), (2001, [false, false, true]), (3_600_000, [false, false, true]),
         ] as [(Int, [Bool])])
-    func areOnAfterAGapBetweenReadings(milliseconds: Int, expected: [Bool]) {
+    func withholdBufferedFixesAfterAGapBetweenReadings(milliseconds: Int, expected: [Bool]) {
         var mode = PrivateMode(zones: [])
         mode.observe(isSwitchedOn: false, at: .seconds(10), isPolled: true)
         var disclosed: [Bool] = []

@@ -19,7 +19,7 @@ struct ReplayedIntake {
     private(set) var contradictions = 0
 
     init(
-        _ fixes: [Fix], _ kind: ReportingPolicy.Kind = .interval(.seconds(10)), trackToleranceMeters: Double? = 5,
+        _ fixes: [Fix], policy kind: ReportingPolicy.Kind = .interval(.seconds(10)), trackToleranceMeters: Double? = 5,
         newest: LocationUpdate? = nil
     ) {
         var plausibility = Plausibility(earliest: nil, newest: newest)
@@ -45,12 +45,12 @@ struct ReplayedIntake {
     }
 
     /// Returns the number of distinct places that are reported from `start` on.
-    func places(from start: UTCTime) -> Int {
+    func placeCount(from start: UTCTime) -> Int {
         Set(reports.flatMap(\.places).filter { $0.timeOfFix >= start }.map { [$0.latitude, $0.longitude] }).count
     }
 
     /// Returns the error of a follower of the live position in metres at each true place, with its time.
-    func liveErrors(_ truth: [Fix]) -> [(meters: Double, time: UTCTime)] {
+    func liveErrors(against truth: [Fix]) -> [(meters: Double, time: UTCTime)] {
         truth.compactMap { place in
             guard let update = reports.last(where: { $0.update.timeOfFix <= place.timeOfFix })?.update else {
                 return nil
@@ -60,13 +60,13 @@ struct ReplayedIntake {
     }
 
     /// Returns the maximum distance in metres of the true places from the reported track.
-    func worstTrackError(_ truth: [Fix]) -> Double {
+    func maximumTrackError(against truth: [Fix]) -> Double {
         let track = reports.flatMap(\.places).map { Fix($0) }
-        return truth.reduce(0) { worst, place in
+        return truth.reduce(0) { maximum, place in
             guard let next = track.firstIndex(where: { $0.timeOfFix >= place.timeOfFix }), next > 0 else {
-                return worst
+                return maximum
             }
-            return max(worst, track[next - 1].interpolated(to: track[next], at: place.timeOfFix).distance(to: place))
+            return max(maximum, track[next - 1].interpolated(to: track[next], at: place.timeOfFix).distance(to: place))
         }
     }
 }

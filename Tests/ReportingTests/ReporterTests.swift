@@ -132,7 +132,7 @@ import WaypostTestSupport
     }
 
     /// The switch may have been on while the process was frozen, so the fix that the receiver has buffered is dropped.
-    @Test func discloseNothingBufferedWhileTheyWereFrozen() async throws {
+    @Test func discloseNoFixBufferedWhileTheProcessWasFrozen() async throws {
         let clock = ManualClock()
         let reporter = try reporter(clock: clock, privateSwitch: { false })
         await reporter.readPrivateSwitch(isPolled: true)
@@ -163,8 +163,8 @@ import WaypostTestSupport
         var fixes = Self.drive
         fixes[50].latitude = -50
         try await reporter().run(Recording(fixes: fixes))
-        let refused = observer.events.filter { if case .rejected = $0 { true } else { false } }
-        #expect(refused.count == 1)
+        let rejections = observer.events.filter { if case .rejected = $0 { true } else { false } }
+        #expect(rejections.count == 1)
         #expect(transport.requests.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("-50") })
     }
 

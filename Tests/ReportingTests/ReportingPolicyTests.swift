@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @Suite struct ReportingPolicies {
     /// Returns the seconds at which a drive is reported. `speed` returns metres per second for each second.
-    static func reported(
+    static func reportTimes(
         seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,
         speed: (Double) -> Double?
     ) -> [Double] {
@@ -25,7 +25,7 @@ import WaypostTestSupport
 
     @Test(arguments: [(5, 1.0), (10, 1), (10, 0.1), (10, 0.2), (7, 2), (60, 1)])
     func keepTheIntervalOfAMovingVehicle(interval: Int, spacing: Double) {
-        let times = Self.reported(seconds: 300, every: spacing, interval: interval) { _ in 15 }
+        let times = Self.reportTimes(seconds: 300, every: spacing, interval: interval) { _ in 15 }
         for (one, next) in zip(times, times.dropFirst()) {
             #expect(abs(next - one - Double(interval)) <= max(spacing / 2, 0.001) + (spacing > 1 ? 1 : 0))
         }
@@ -37,14 +37,14 @@ import WaypostTestSupport
         interval: Int, spacing: Double
     ) {
         for speed in [15.0, 0] {
-            let times = Self.reported(seconds: 300, every: spacing, interval: interval, heartbeat: 5) { _ in speed }
+            let times = Self.reportTimes(seconds: 300, every: spacing, interval: interval, heartbeat: 5) { _ in speed }
             #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 > 4.899 })
             #expect(times.count > 20)
         }
     }
 
     @Test func slowToTheHeartbeatForAParkedVehicle() {
-        let times = Self.reported(seconds: 600) { _ in 0 }
+        let times = Self.reportTimes(seconds: 600) { _ in 0 }
         #expect(
             times.filter { $0 <= 60 } == [0, 10, 20, 30, 40, 50, 60]
                 || times.filter { $0 < 60 } == [0, 10, 20, 30, 40, 50])
@@ -55,17 +55,17 @@ import WaypostTestSupport
     /// A departure at any time since the last heartbeat.
     @Test(arguments: 300..<360) func reportADepartureBeforeTheInterval(second: Int) {
         let departure = Double(second)
-        let times = Self.reported(seconds: 460, interval: 30) { $0 < departure ? 0 : 10 }
+        let times = Self.reportTimes(seconds: 460, interval: 30) { $0 < departure ? 0 : 10 }
         let first = times.first { $0 >= departure } ?? .infinity
         #expect(first < departure + 5)
     }
 
     @Test func keepTheIntervalAtATrafficLight() {
-        let times = Self.reported(seconds: 200) { (100..<140).contains($0) ? 0 : 12 }
+        let times = Self.reportTimes(seconds: 200) { (100..<140).contains($0) ? 0 : 12 }
         #expect(times == stride(from: 0, through: 200, by: 10).map { $0 })
     }
 
-    @Test func detectMotionByPositionWithoutASpeed() {
+    @Test func detectMotionByPositionIfNoSpeedIsReported() {
         let policy = FilteredPolicy(.interval(.seconds(10)))
         var times: [Int] = []
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
@@ -82,8 +82,8 @@ import WaypostTestSupport
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
     }
 
-    /// Updates that are soon known to be wrong, and the maximum error of a follower: a parked van moves forward and is
-    /// reported as moving, or a parked receiver's speed is wrong for a second.
+    /// A parked van moves forward and is reported as moving, or a parked receiver's speed is wrong for a second. The
+    /// next update limits the error of a follower.
     @Test(
         arguments: [
             .interval(.seconds(10)), .interval(.seconds(30)),
@@ -100,15 +100,19 @@ import WaypostTestSupport
             spike[second].speedMetersPerSecond = 9
             for index in second..<(second + 3) { nudge[index].headingDegrees = 0 }
             spike[second].headingDegrees = 0
-            #expect(ReplayedIntake(nudge, kind).liveErrors(nudge).allSatisfy { $0.meters <= 15 }, "\(second)")
+            #expect(
+                ReplayedIntake(nudge, policy: kind).liveErrors(against: nudge).allSatisfy { $0.meters <= 15 },
+                "\(second)")
             // The next update can follow after five seconds.
-            #expect(ReplayedIntake(spike, kind).liveErrors(spike).allSatisfy { $0.meters <= 9 * 5 }, "\(second)")
+            #expect(
+                ReplayedIntake(spike, policy: kind).liveErrors(against: spike).allSatisfy { $0.meters <= 9 * 5 },
+                "\(second)")
         }
     }
 
     @Test func reportAStartWithoutMotionValuesAtOnce() {
         let fixes = (0..<40).map { Fix.sample(Double($0), north: Double($0) * 20) }
-        let intake = ReplayedIntake(fixes, .interval(.seconds(30)))
+        let intake = ReplayedIntake(fixes, policy: .interval(.seconds(30)))
         let times = intake.reports.map { fixes[0].timeOfFix.duration(to: $0.update.timeOfFix) / .seconds(1) }
         #expect(times == [0, 5, 35])
     }
@@ -127,7 +131,7 @@ import WaypostTestSupport
     }
 
     /// Returns the seconds at which a ride is reported with a tolerance of 50 m and 30 s.
-    private static func reportedByAccuracy(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
+    private static func accuracyReportTimes(on ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
         let policy = FilteredPolicy(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let fixes = ride.fixes(every: spacing, wander: 0, speedNoise: 0)
         return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
@@ -135,10 +139,10 @@ import WaypostTestSupport
 
     @Test(arguments: [0.1, 1, 2]) func theAccuracyPolicyReportsRarelyOnAStraightRoad(spacing: Double) {
         var ride = SimulatedRide()
-        ride.go(20, acceleration: 1.5)
-        let start = Self.reportedByAccuracy(ride, every: spacing).count
-        ride.go(300)
-        let times = Self.reportedByAccuracy(ride, every: spacing).dropFirst(start)
+        ride.move(for: 20, acceleration: 1.5)
+        let start = Self.accuracyReportTimes(on: ride, every: spacing).count
+        ride.move(for: 300)
+        let times = Self.accuracyReportTimes(on: ride, every: spacing).dropFirst(start)
         #expect(times.count <= 12)
         for (one, next) in zip(times, times.dropFirst()).dropFirst(2) { #expect(abs(next - one - 30) <= 0.5) }
     }
@@ -153,17 +157,17 @@ import WaypostTestSupport
         name: String, seconds: Double, acceleration: Double, turning: Double, within: Double
     ) {
         var ride = SimulatedRide()
-        ride.go(10, acceleration: 1.5)
-        ride.go(50)
-        ride.go(seconds, acceleration: acceleration, turning: turning)
-        ride.go(60)
-        let times = Self.reportedByAccuracy(ride)
+        ride.move(for: 10, acceleration: 1.5)
+        ride.move(for: 50)
+        ride.move(for: seconds, acceleration: acceleration, turning: turning)
+        ride.move(for: 60)
+        let times = Self.accuracyReportTimes(on: ride)
         let next = times.first { $0 > 60 } ?? .infinity
         #expect(next <= 60 + within, "\(name): \(times)")
     }
 
     @Test func theAccuracyPolicyKeepsTheMaximumError() {
-        let times = Self.reportedByAccuracy(SimulatedRide.round(stops: 20, seed: 5), every: 0.2)
+        let times = Self.accuracyReportTimes(on: SimulatedRide.deliveryRound(stops: 20, seed: 5), every: 0.2)
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
         #expect(gaps.allSatisfy { (4.899...60.001).contains($0) })
         #expect(gaps.contains { $0 < 10 } && gaps.contains { $0 > 29 })
@@ -171,8 +175,8 @@ import WaypostTestSupport
 
     @Test func theAccuracyPolicySlowsToTheHeartbeatForAParkedVehicle() {
         var ride = SimulatedRide()
-        ride.stand(600)
-        #expect(Self.reportedByAccuracy(ride).filter { $0 > 120 }.count == 8)
+        ride.stand(for: 600)
+        #expect(Self.accuracyReportTimes(on: ride).filter { $0 > 120 }.count == 8)
     }
 
     @Test func theAccuracyPolicyNeedsNoSpeed() {
@@ -192,7 +196,7 @@ import WaypostTestSupport
 
     /// Fixes that arrived before the clock was set back don't count towards a manoeuvre.
     @Test func theAccuracyPolicyContinuesAfterAClockIsSetBack() {
-        let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
+        let ride = SimulatedRide.deliveryRound(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
         let policies = (0..<2).map { _ in
             FilteredPolicy(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         }

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 /// The intake of `ReportingState`: the consequences of fixes and of the outbox's answers.
 @Suite struct ReportingStates {
-    private static let full = OutboxError(.full)
+    private static let fullError = OutboxError(.full)
     private static let request = BatchRequest(maximumPastLocations: 8, withBacklog: true)
 
     /// Returns the state of a vehicle whose delivery lane is idle, unless `isBusy`.
@@ -32,10 +32,10 @@ import WaypostTestSupport
     /// The append requests the next upload if the answer will be used, and the stored update is sent.
     @Test func storeAndDeliverALivePosition() throws {
         var state = Self.state()
-        let taken = Self.receiveFix(at: 0, by: &state)
-        let append = try #require(taken.append)
+        let received = Self.receiveFix(at: 0, by: &state)
+        let append = try #require(received.append)
         #expect(append.next == Self.request && append.updates.all == [LocationUpdate(.sample(0))])
-        #expect(taken.delivery == nil)
+        #expect(received.delivery == nil)
         let stored = state.handle(Self.appended(1, of: 0), at: .zero, jitter: 1)
         #expect(stored.delivery == .prepare && stored.append == nil)
         var busy = Self.state(isBusy: true)
@@ -57,8 +57,8 @@ import WaypostTestSupport
     @Test func sendAnUnstoredPositionFromMemory() throws {
         var state = Self.state()
         let first = try #require(Self.receiveFix(at: 0, by: &state).append)
-        let failed = state.handle(.appendFailed(Self.full), at: .zero, jitter: 1)
-        #expect(failed.reports.first == .notStored(LocationUpdate(.sample(0)), Self.full))
+        let failed = state.handle(.appendFailed(Self.fullError), at: .zero, jitter: 1)
+        #expect(failed.reports.first == .notStored(LocationUpdate(.sample(0)), Self.fullError))
         #expect(failed.append == nil && failed.delivery == .readOutbox(Self.request))
         #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append?.updates == first.updates)
     }
@@ -74,7 +74,7 @@ import WaypostTestSupport
             for case .dropped(let count) in step.reports { dropped += count }
         }
         #expect(dropped == 5, "one update is in the append")
-        let failed = state.handle(.appendFailed(Self.full), at: .seconds(20_000), jitter: 1)
+        let failed = state.handle(.appendFailed(Self.fullError), at: .seconds(20_000), jitter: 1)
         #expect(failed.reports.contains(.dropped(count: 1)))
     }
 
@@ -89,7 +89,7 @@ import WaypostTestSupport
     }
 
     /// An answer without an append is a bug, and changes nothing.
-    @Test(arguments: [appended(1, of: 0), .appendFailed(full)]) func reportAnAnswerWithoutAnAppend(
+    @Test(arguments: [appended(1, of: 0), .appendFailed(fullError)]) func reportAnAnswerWithoutAnAppend(
         event: ReportingState.Event
     ) {
         var state = Self.state()

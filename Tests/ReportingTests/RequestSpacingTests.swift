@@ -38,7 +38,7 @@ import WaypostTestSupport
     }
 
     /// A late fix doesn't make the next fixes look like a drive that is played faster.
-    @Test func compareWithTheYoungestFix() {
+    @Test func compareWithTheMinimumAgeOfAnyFix() {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
         spacing.didReport(.sample(5), at: .seconds(108))
@@ -46,7 +46,7 @@ import WaypostTestSupport
     }
 
     /// A vehicle with one fix per second: policy, spacing and upload state in simulated time.
-    private struct Course {
+    private struct VehicleRun {
         var interval = 5
         var spacing = RequestSpacing.live
         /// The delay of fix number n in milliseconds.
@@ -56,23 +56,23 @@ import WaypostTestSupport
         /// The milliseconds until the answer to request number n, and whether it is accepted.
         var answer: (Int) -> (after: Int, isAccepted: Bool) = { _ in (100, true) }
         /// The updates that are pending at the start: none or one.
-        var waiting: [StoredUpdate] = []
+        var pendingAtStart: [StoredUpdate] = []
 
         /// Returns the start of each accepted request in milliseconds, and the second of its new position.
         func requests(seconds: Int) throws -> [(at: Int, second: Int)] {
             let upload = UploadStateDriver()
             var (policy, spacing) = (ReportingPolicy(.interval(.seconds(interval)), heartbeat: .seconds(60)), spacing)
-            var (pending, reported) = (waiting, LocationUpdate?.none)
-            var newest = waiting.last
+            var (pending, reported) = (pendingAtStart, LocationUpdate?.none)
+            var newest = pendingAtStart.last
             var requests: [(at: Int, second: Int)] = []
             var (fixes, sent, tokens, actionSince) = (0, 0, 0, 0)
-            func take(_ event: UploadEvent, at now: Int) {
-                upload.take(event, jitter: 0)
+            func handle(_ event: UploadEvent, at now: Int) {
+                upload.handle(event, jitter: 0)
                 actionSince = now
             }
             for now in stride(from: 0, to: seconds * 1000, by: 10) {
                 upload.now = .milliseconds(now)
-                if upload.action == nil { take(.started, at: now) }
+                if upload.action == nil { handle(.started, at: now) }
                 if fixes * 1000 + fixDelay(fixes) <= now {
                     let fix = Fix.sample(10_000 + Double(fixes), north: Double(fixes) * 15, speed: 15)
                     policy.observe(fix, motion: nil)
@@ -85,7 +85,7 @@ import WaypostTestSupport
                         newest = StoredUpdate(sequence: Int64(10_000 + fixes), update: update)
                         pending += [newest].compactMap(\.self)
                         let isWait = upload.action == .wait
-                        upload.take(.updateStored(nil))
+                        upload.handle(.updateStored(nil))
                         if isWait { actionSince = now }
                     }
                     fixes += 1
@@ -99,11 +99,11 @@ import WaypostTestSupport
                                 request.withBacklog ? request.maximumPastLocations : 0)
                             return UploadBatch(last: newest, lastIsPending: pending.contains(newest), past: Array(past))
                         }
-                        take(.outboxRead(batch, newest: newest), at: now)
+                        handle(.outboxRead(batch, newest: newest), at: now)
                     case .prepare?:
                         guard now >= actionSince + tokenDelay(tokens) else { break steps }
                         tokens += 1
-                        take(.prepared, at: now)
+                        handle(.prepared, at: now)
                     case .send(let batch, let seconds)?:
                         let answer = answer(sent)
                         guard now >= actionSince + answer.after else { break steps }
@@ -111,16 +111,16 @@ import WaypostTestSupport
                         if answer.isAccepted, batch.lastIsPending || seconds == nil {
                             requests.append((actionSince, Int(batch.stored?.sequence ?? 0) - 10_000))
                         }
-                        take(
+                        handle(
                             answer.isAccepted
                                 ? .answered(DeliveryResult(.delivered))
                                 : .lost(.timedOut, "no answer"), at: now)
                     case .acknowledge(let batch, _)?:
                         pending.removeAll { batch.pending.contains($0) }
-                        take(.resultRecorded(nil), at: now)
+                        handle(.resultRecorded(nil), at: now)
                     case .wait?:
                         guard let due = upload.state.dueAt, due <= upload.now else { break steps }
-                        take(.timeReached, at: now)
+                        handle(.timeReached, at: now)
                     default: break steps
                     }
                 }
@@ -129,29 +129,29 @@ import WaypostTestSupport
         }
     }
 
-    private static func gaps(_ requests: [(at: Int, second: Int)]) -> [Int] {
+    private static func gaps(between requests: [(at: Int, second: Int)]) -> [Int] {
         zip(requests, requests.dropFirst()).map { $1.at - $0.at }
     }
 
     /// The fix of second 5 would follow after 3.9 s. The fix of second 6 is reported instead, and then every fifth one.
     @Test func shiftTheIntervalAfterATokenWait() throws {
-        let requests = try Course(tokenDelay: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
+        let requests = try VehicleRun(tokenDelay: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
         #expect(requests.first?.at == 1100)
         #expect(requests.map(\.second) == [0] + Array(stride(from: 6, to: 60, by: 5)))
-        #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 })
+        #expect(Self.gaps(between: requests).allSatisfy { $0 >= 4900 })
         #expect(requests.dropFirst().allSatisfy { $0.at == $0.second * 1000 })
 
-        let recorded = try Course(spacing: .recordedLog, tokenDelay: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
-        #expect(Self.gaps(recorded).first == 3900)  // too close without the spacing
+        let recorded = try VehicleRun(spacing: .recordedLog, tokenDelay: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
+        #expect(Self.gaps(between: recorded).first == 3900)  // too close without the spacing
     }
 
     /// After a wait of any length at any request, no requests are too close, and no position is late.
     @Test(arguments: [5, 7, 10, 30], [300, 1100, 4200, 12_000, 31_000])
     func keepTheSpacingAfterAnyWait(interval: Int, wait: Int) throws {
         for number in [0, 1, 5] {
-            let requests = try Course(interval: interval, tokenDelay: { $0 == number ? wait : 0 }).requests(
+            let requests = try VehicleRun(interval: interval, tokenDelay: { $0 == number ? wait : 0 }).requests(
                 seconds: 240)
-            #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
+            #expect(Self.gaps(between: requests).allSatisfy { $0 >= 4900 }, "\(requests)")
             // Every position is fresh, except the one that waited.
             #expect(requests.count { $0.at - $0.second * 1000 > 200 } <= 1, "\(requests)")
             #expect(requests.count >= (240 - wait / 1000 - interval) / interval - 1)
@@ -160,14 +160,14 @@ import WaypostTestSupport
 
     /// The interval is a little longer with a provider that is always slow.
     @Test func allowAProviderThatIsAlwaysSlow() throws {
-        let requests = try Course(tokenDelay: { _ in 1100 }).requests(seconds: 120)
-        #expect(Self.gaps(requests).allSatisfy { (4900...7200).contains($0) })
+        let requests = try VehicleRun(tokenDelay: { _ in 1100 }).requests(seconds: 120)
+        #expect(Self.gaps(between: requests).allSatisfy { (4900...7200).contains($0) })
         #expect(requests.allSatisfy { $0.at - $0.second * 1000 == 1100 })
     }
 
     /// Delays of a few milliseconds, as on a loaded machine.
     @Test(arguments: [5, 6, 10]) func tolerateOrdinaryJitter(interval: Int) throws {
-        let requests = try Course(
+        let requests = try VehicleRun(
             interval: interval, fixDelay: { ($0 * 37) % 50 }, tokenDelay: { $0 == 0 ? 0 : ($0 * 53) % 40 }
         ).requests(seconds: 600)
         #expect(requests.map(\.second) == Array(stride(from: 0, to: 600, by: interval)))
@@ -176,8 +176,8 @@ import WaypostTestSupport
     @Test func ignoreRequestsOfThePreviousRun() throws {
         let old = StoredUpdate(sequence: 9000, update: LocationUpdate(.sample(9000)))
         // The request is in progress from 0 to 400 ms, and the first fix arrives at 500 ms.
-        let requests = try Course(
-            fixDelay: { _ in 500 }, answer: { ($0 == 0 ? 400 : 100, true) }, waiting: [old]
+        let requests = try VehicleRun(
+            fixDelay: { _ in 500 }, answer: { ($0 == 0 ? 400 : 100, true) }, pendingAtStart: [old]
         ).requests(seconds: 30)
         #expect(requests.map(\.second) == [-1000] + Array(stride(from: 0, to: 30, by: 5)))
     }
@@ -187,9 +187,9 @@ import WaypostTestSupport
     @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(timeout: Int) throws {
         for end in 6...14 {
             // Attempts 2 and on, up to `end`, fail after `timeout`.
-            let requests = try Course(answer: { (2..<end).contains($0) ? (timeout, false) : (100, true) })
+            let requests = try VehicleRun(answer: { (2..<end).contains($0) ? (timeout, false) : (100, true) })
                 .requests(seconds: 240)
-            #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
+            #expect(Self.gaps(between: requests).allSatisfy { $0 >= 4900 }, "\(requests)")
             #expect(requests.dropFirst(3).allSatisfy { $0.at - $0.second * 1000 <= 200 }, "\(requests)")
             // The position of the first request after the outage is at most an interval and a second old.
             #expect(requests.dropFirst(2).first.map { $0.at - $0.second * 1000 <= 6000 } == true, "\(requests)")

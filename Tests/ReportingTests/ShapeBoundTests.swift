@@ -8,30 +8,30 @@ import TimeAndChance
 /// On random tracks, the reported track stays within the tolerance of every fix. `SHAPE_TRACKS` sets the number of
 /// tracks.
 @Suite struct ShapeBound {
-    private static let tracks = ProcessInfo.processInfo.environment["SHAPE_TRACKS"].flatMap { Int($0) } ?? 400
+    private static let trackCount = ProcessInfo.processInfo.environment["SHAPE_TRACKS"].flatMap { Int($0) } ?? 400
 
     /// The fixes of a vehicle that drives, brakes, stands, turns and passes tunnels, with the errors of a receiver.
     private struct RandomDrive {
         var chance: SplitMix64
-        let rate: Double
+        let fixesPerSecond: Double
         let noise: Double
         private var seconds = 0.0
         private var (east, north, speed, course, turn, thrust) = (0.0, 0.0, 10.0, 0.0, 0.0, 0.0)
-        private let shrinking: Double
+        private let longitudeScale: Double
         private let latitude: Double
 
-        init(seed: UInt64, rate: Double? = nil) {
+        init(seed: UInt64, fixesPerSecond: Double? = nil) {
             chance = SplitMix64(seed: seed)
-            self.rate = rate ?? [0.2, 1, 1, 1, 2, 5, 10].randomElement(using: &chance) ?? 1
+            self.fixesPerSecond = fixesPerSecond ?? [0.2, 1, 1, 1, 2, 5, 10].randomElement(using: &chance) ?? 1
             noise = [0, 0.5, 2, 8].randomElement(using: &chance) ?? 0
             latitude = .random(in: -85...85, using: &chance)
             // Approximate, because only the size of the track matters: at 85 degrees a degree of longitude is short.
-            shrinking = max(0.1, 1 - latitude * latitude / 7300)
+            longitudeScale = max(0.1, 1 - latitude * latitude / 7300)
         }
 
-        mutating func next() -> Fix {
-            var step = 1 / rate
-            switch Int.random(in: 0..<Int(200 * max(1, rate)), using: &chance) {
+        mutating func nextFix() -> Fix {
+            var step = 1 / fixesPerSecond
+            switch Int.random(in: 0..<Int(200 * max(1, fixesPerSecond)), using: &chance) {
             case 0: step += .random(in: 5...200, using: &chance)  // a tunnel, a receiver that is off
             case 1: east += 50_000
             case 2...20: turn = .random(in: -0.5...0.5, using: &chance)
@@ -51,7 +51,7 @@ import TimeAndChance
             var fix = Fix(
                 timeOfFix: UTCTime(millisecondsSince1970: 1_767_600_000_000 + Int64((seconds * 1000).rounded())),
                 latitude: latitude + (north + error()) / 111_195,
-                longitude: 178 + (east + error()) / (111_195 * shrinking))
+                longitude: 178 + (east + error()) / (111_195 * longitudeScale))
             while fix.longitude > 180 { fix.longitude -= 360 }
             fix.horizontalAccuracyMeters = 5
             fix.speedMetersPerSecond = speed
@@ -61,30 +61,30 @@ import TimeAndChance
 
     /// A follower that measures the distance of every fix from the reported track.
     private struct Follower {
-        private(set) var worst = 0.0
-        private(set) var reported = 0
+        private(set) var maximumError = 0.0
+        private(set) var updateCount = 0
         private var fixes: [Fix] = []
         private var last: LocationUpdate?
 
-        mutating func see(_ fix: Fix) { fixes.append(fix) }
+        mutating func record(_ fix: Fix) { fixes.append(fix) }
 
         mutating func receive(_ updates: [LocationUpdate]) {
             for update in updates {
                 defer { last = update }
-                reported += 1
+                updateCount += 1
                 guard let last else { continue }
                 let span = last.timeOfFix.duration(to: update.timeOfFix)
                 let passed = fixes.prefix { $0.timeOfFix <= update.timeOfFix }
                 for fix in passed where fix.timeOfFix >= last.timeOfFix {
                     let share = last.timeOfFix.duration(to: fix.timeOfFix) / span
-                    var way = update.longitude - last.longitude
-                    if way > 180 { way -= 360 } else if way < -180 { way += 360 }
-                    var longitude = last.longitude + way * share
+                    var difference = update.longitude - last.longitude
+                    if difference > 180 { difference -= 360 } else if difference < -180 { difference += 360 }
+                    var longitude = last.longitude + difference * share
                     if longitude > 180 { longitude -= 360 } else if longitude < -180 { longitude += 360 }
                     let place = Fix(
                         timeOfFix: fix.timeOfFix,
                         latitude: last.latitude + (update.latitude - last.latitude) * share, longitude: longitude)
-                    worst = max(worst, place.distance(to: fix))
+                    maximumError = max(maximumError, place.distance(to: fix))
                 }
                 fixes.removeFirst(passed.count)
             }
@@ -92,60 +92,60 @@ import TimeAndChance
     }
 
     /// Returns the number of positions in memory.
-    private static func held(_ shape: ShapePoints) -> Int {
+    private static func storedPositionCount(of shape: ShapePoints) -> Int {
         Mirror(reflecting: shape).children.reduce(0) { $0 + (($1.value as? [LocationUpdate])?.count ?? 0) }
     }
 
     @Test func isNeverExceeded() {
-        for seed in 1...UInt64(Self.tracks) {
+        for seed in 1...UInt64(Self.trackCount) {
             var drive = RandomDrive(seed: seed)
             let meters: Double = [1, 5, 5, 5, 20, 1000].randomElement(using: &drive.chance) ?? 5
             let interval: Double = [5, 10, 10, 30, 60].randomElement(using: &drive.chance) ?? 10
             var (shape, follower) = (ShapePoints(toleranceMeters: meters), Follower())
             var lastUpdate: UTCTime?
             for _ in 0..<Int.random(in: 20...200, using: &drive.chance) {
-                let fix = drive.next()
+                let fix = drive.nextFix()
                 shape.add(fix)
-                follower.see(fix)
+                follower.record(fix)
                 let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) / .seconds(1) } ?? interval
                 guard elapsed >= interval || shape.isFull && elapsed >= 5 else { continue }
                 lastUpdate = fix.timeOfFix
                 follower.receive(shape.takePoints() + [LocationUpdate(fix)])
             }
-            #expect(follower.worst <= meters, "seed \(seed)")
+            #expect(follower.maximumError <= meters, "seed \(seed)")
         }
     }
 
     /// A day at 10 Hz, or its first quarter of an hour: every update keeps the tolerance, and memory stays bounded.
     @Test func holdsForADayAtTenHertz() {
-        let fixes = Self.tracks >= 100_000 ? 864_000 : 9000
-        var drive = RandomDrive(seed: 7, rate: 10)
-        var (shape, follower) = (ShapePoints(toleranceMeters: 5), Follower())
-        var (lastUpdate, most) = (UTCTime?.none, 0)
+        let fixes = Self.trackCount >= 100_000 ? 864_000 : 9000
+        var drive = RandomDrive(seed: 7, fixesPerSecond: 10)
+        var (shape, follower) = (ShapePoints(meters: 5), Follower())
+        var (lastUpdate, maximum) = (UTCTime?.none, 0)
         for _ in 0..<fixes {
-            let fix = drive.next()
+            let fix = drive.nextFix()
             shape.add(fix)
-            follower.see(fix)
-            most = max(most, Self.held(shape))
+            follower.record(fix)
+            maximum = max(maximum, Self.storedPositionCount(of: shape))
             let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) } ?? .seconds(60)
             guard elapsed >= .seconds(60) || shape.isFull && elapsed >= .seconds(5) else { continue }
             lastUpdate = fix.timeOfFix
             follower.receive(shape.takePoints() + [LocationUpdate(fix)])
         }
-        #expect(follower.worst <= 5 && follower.reported > 10)
-        #expect(most <= 3 * 256)
+        #expect(follower.maximumError <= 5 && follower.updateCount > 10)
+        #expect(maximum <= 3 * 256)
     }
 
     /// Only the latest points are kept until an update.
-    @Test func staysWithinItsMemoryWithoutUpdates() {
-        var drive = RandomDrive(seed: 3, rate: 10)
-        var shape = ShapePoints(toleranceMeters: 1)
-        var most = 0
-        for _ in 0..<(Self.tracks >= 100_000 ? 864_000 : 9000) {
-            shape.add(drive.next())
-            most = max(most, Self.held(shape))
+    @Test func keepsItsMemoryLimitWithoutUpdates() {
+        var drive = RandomDrive(seed: 3, fixesPerSecond: 10)
+        var shape = ShapePoints(meters: 1)
+        var maximum = 0
+        for _ in 0..<(Self.trackCount >= 100_000 ? 864_000 : 9000) {
+            shape.add(drive.nextFix())
+            maximum = max(maximum, Self.storedPositionCount(of: shape))
         }
-        #expect(most <= 3 * 256)
+        #expect(maximum <= 3 * 256)
         #expect(shape.isFull)
         #expect(shape.takePoints().count <= ShapePoints.maximumPoints)
     }

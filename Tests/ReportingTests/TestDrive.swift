@@ -16,8 +16,8 @@ struct TestDrive: Sendable, CustomStringConvertible {
         guard let directory = Fixtures.recordedDrives else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         return names.filter { $0.hasSuffix(".gz") }.sorted().compactMap { name in
-            guard let bytes = try? decompressed(directory.appending(path: name).path) else { return nil }
-            var fixes = name.contains(".csv") ? table(bytes) : Fixtures.fixes(in: bytes)
+            guard let bytes = try? decompressedContents(of: directory.appending(path: name).path) else { return nil }
+            var fixes = name.contains(".csv") ? Self.fixes(inTable: bytes) : Fixtures.fixes(in: bytes)
             if fixes.isEmpty {
                 fixes = Fixtures.fixes(in: sentence("GPZDA,095557,01,07,2020,00,00").utf8 + bytes)
             }
@@ -32,11 +32,13 @@ struct TestDrive: Sendable, CustomStringConvertible {
             let drive = Drive(situation, seed: seed, duration: .seconds(3600))
             return TestDrive(description: "\(situation.rawValue) \(seed)", fixes: drive.compactMap(\.truth))
         } + [
-            TestDrive(description: "delivery round \(seed)", fixes: SimulatedRide.round(stops: 40, seed: seed).fixes())
+            TestDrive(
+                description: "delivery round \(seed)", fixes: SimulatedRide.deliveryRound(stops: 40, seed: seed).fixes()
+            )
         ]
     }
 
-    private static func decompressed(_ path: String) throws -> [UInt8] {
+    private static func decompressedContents(of path: String) throws -> [UInt8] {
         let log = try RecordedLog(path: path, stop: EventDescriptor())
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -50,7 +52,7 @@ struct TestDrive: Sendable, CustomStringConvertible {
 
     /// Returns the fixes in a table of times, places and other fields. If the table has several receivers, only the
     /// first one's fixes are returned.
-    private static func table(_ bytes: [UInt8]) -> [Fix] {
+    private static func fixes(inTable bytes: [UInt8]) -> [Fix] {
         let rows = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
             .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
         guard let header = rows.first else { return [] }
@@ -76,18 +78,18 @@ struct TestDrive: Sendable, CustomStringConvertible {
     }
 
     /// Returns the second of the day of a local time such as `2014-09-10 06:54:07+0200`.
-    private static func secondOfDay(_ text: Substring) -> Double {
+    private static func secondOfDay(in text: Substring) -> Double {
         text.dropFirst(11).prefix(8).split(separator: ":").reduce(0) { $0 * 60 + (Double($1) ?? 0) }
     }
 }
 
 extension Fixtures {
     /// The directory of recorded drives next to the recorded receivers; `nil` if it doesn't exist.
-    static var recordedDrives: URL? { directory("drives") }
+    static var recordedDrives: URL? { directory(named: "drives") }
     /// The directory of field cases next to the recorded receivers; `nil` if it doesn't exist.
-    static var fieldCases: URL? { directory("field") }
+    static var fieldCases: URL? { directory(named: "field") }
 
-    private static func directory(_ name: String) -> URL? {
+    private static func directory(named name: String) -> URL? {
         guard let directory = recordedReceivers?.appending(path: "../\(name)").standardizedFileURL else { return nil }
         return FileManager.default.fileExists(atPath: directory.path) ? directory : nil
     }
@@ -110,43 +112,43 @@ struct SimulatedRide: Sendable {
     private var (second, east, north, speed, heading) = (0.0, 0.0, 0.0, 0.0, 0.0)
 
     /// Moves for `seconds` with this acceleration and rate of turn, but never backwards.
-    mutating func go(_ seconds: Double, acceleration: Double = 0, turning: Double = 0) {
+    mutating func move(for seconds: Double, acceleration: Double = 0, turning: Double = 0) {
         for _ in 0..<Int((seconds * 10).rounded()) {
             moments.append(Moment(second: second, east: east, north: north, speed: speed, heading: heading))
             speed = max(0, speed + acceleration / 10)
             heading = (heading + turning / 10 + 360).truncatingRemainder(dividingBy: 360)
-            east += speed / 10 * Self.sine(heading)
-            north += speed / 10 * Self.sine(heading + 90)
+            east += speed / 10 * Self.sine(ofDegrees: heading)
+            north += speed / 10 * Self.sine(ofDegrees: heading + 90)
             second += 0.1
         }
     }
 
-    mutating func stand(_ seconds: Double) { go(seconds) }
+    mutating func stand(for seconds: Double) { move(for: seconds) }
 
     /// Accelerates, drives for `seconds` at the speed `top`, and brakes to a stop.
-    mutating func drive(_ seconds: Double, at top: Double, acceleration: Double = 1.5, braking: Double = 2) {
-        go(top / acceleration, acceleration: acceleration)
-        go(seconds)
-        go(top / braking + 0.1, acceleration: -braking)
+    mutating func drive(for seconds: Double, at top: Double, acceleration: Double = 1.5, braking: Double = 2) {
+        move(for: top / acceleration, acceleration: acceleration)
+        move(for: seconds)
+        move(for: top / braking + 0.1, acceleration: -braking)
     }
 
     /// Returns a delivery round: streets with corners, and a stop of half a minute to three minutes at each address.
-    static func round(stops: Int, seed: UInt64) -> SimulatedRide {
+    static func deliveryRound(stops: Int, seed: UInt64) -> SimulatedRide {
         var ride = SimulatedRide()
         var chance = SplitMix64(seed: seed)
-        ride.stand(30)
+        ride.stand(for: 30)
         for _ in 0..<stops {
             for _ in 0..<Int(chance.uniform(1...4)) {
                 let top = chance.uniform(7...14)
                 let acceleration = chance.uniform(0.8...2)
-                ride.go((top - ride.speed) / acceleration, acceleration: acceleration)
-                ride.go(chance.uniform(5...40), turning: chance.uniform(-1...1))
-                ride.go((top - 5) / 1.8, acceleration: -1.8)
-                ride.go(90 / 18, turning: chance.unit() < 0.5 ? -18 : 18)
+                ride.move(for: (top - ride.speed) / acceleration, acceleration: acceleration)
+                ride.move(for: chance.uniform(5...40), turning: chance.uniform(-1...1))
+                ride.move(for: (top - 5) / 1.8, acceleration: -1.8)
+                ride.move(for: 90 / 18, turning: chance.unit() < 0.5 ? -18 : 18)
             }
-            ride.go(chance.uniform(1...15))
-            ride.go(ride.speed / 1.5 + 0.1, acceleration: -1.5)
-            ride.stand(chance.uniform(30...180))
+            ride.move(for: chance.uniform(1...15))
+            ride.move(for: ride.speed / 1.5 + 0.1, acceleration: -1.5)
+            ride.stand(for: chance.uniform(30...180))
         }
         return ride
     }
@@ -166,7 +168,7 @@ struct SimulatedRide: Sendable {
             eastError = eastError * kept + normal() * wander * (1 - kept * kept).squareRoot()
             northError = northError * kept + normal() * wander * (1 - kept * kept).squareRoot()
             var fix = Fix.sample(moment.second, north: moment.north + northError, accuracy: accuracy)
-            fix.longitude += (moment.east + eastError) / (111_195 * Self.sine(40))
+            fix.longitude += (moment.east + eastError) / (111_195 * Self.sine(ofDegrees: 40))
             if statesSpeed {
                 let speed = max(0, moment.speed + normal() * speedNoise)
                 fix.speedMetersPerSecond = speed
@@ -177,7 +179,7 @@ struct SimulatedRide: Sendable {
     }
 
     /// Returns the sine by its series, because tests don't import a mathematics library.
-    private static func sine(_ degrees: Double) -> Double {
+    private static func sine(ofDegrees degrees: Double) -> Double {
         let turned = degrees.truncatingRemainder(dividingBy: 360)
         let angle = (turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned) * .pi / 180
         let bent = abs(angle) > .pi / 2 ? (angle > 0 ? .pi - angle : -.pi - angle) : angle

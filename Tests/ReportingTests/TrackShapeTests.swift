@@ -12,7 +12,7 @@ import WaypostTestSupport
         return fix
     }
 
-    private static func drive(_ seconds: ClosedRange<Int>, _ place: (Double) -> (Double, Double)) -> [Fix] {
+    private static func drive(_ seconds: ClosedRange<Int>, along place: (Double) -> (Double, Double)) -> [Fix] {
         seconds.map { second in
             let (east, north) = place(Double(second))
             return fix(Double(second), east: east, north: north)
@@ -117,23 +117,23 @@ import WaypostTestSupport
 
     /// After a wrong clock is recognised, none of its fixes become shape points.
     @Test func isForgottenIfTheClockWasWrong() {
-        var shape = ShapePoints(toleranceMeters: 5)
-        for fix in Self.drive(100...110, { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
-        shape.reset()
+        var shape = ShapePoints(meters: 5)
+        for fix in Self.drive(100...110, along: { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
+        shape.forget()
         shape.add(Self.fix(1, east: 0))
         #expect(shape.takePoints().isEmpty)
     }
 
-    @Test func isOffOrOnAsConfigured() {
+    @Test func dependsOnTheConfiguredTolerance() {
         let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
-        func count(_ meters: Double?) -> Int {
-            var shape = ShapePoints(toleranceMeters: meters)
+        func pointCount(tolerance meters: Double?) -> Int {
+            var shape = ShapePoints(meters: meters)
             for fix in corner {
                 shape.add(fix)
                 if fix == corner[0] { _ = shape.takePoints() }
             }
             return shape.takePoints().count
         }
-        #expect([nil, 5, 100].map(count) == [0, 1, 0])
+        #expect([nil, 5, 100].map(pointCount) == [0, 1, 0])
     }
 }

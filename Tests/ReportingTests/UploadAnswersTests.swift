@@ -6,19 +6,19 @@ import WaypostTestSupport
 
 /// The upload state after each kind of answer, and without a token or an outbox.
 @Suite struct UploadAnswers {
-    typealias Course = UploadStateDriver.Course
+    typealias NextStep = UploadStateDriver.NextStep
 
     private let upload: UploadStateDriver
 
     init() throws { upload = UploadStateDriver() }
 
-    private static func acknowledged(_ batch: UploadBatch) -> Course { .perform(.acknowledge(batch)) }
+    private static func acknowledged(_ batch: UploadBatch) -> NextStep { .perform(.acknowledge(batch)) }
 
-    private static func quarantined(_ sequence: Int64, reason: ReportedText) -> Course {
+    private static func quarantined(_ sequence: Int64, reason: ReportedText) -> NextStep {
         .perform(.quarantine(.sample(sequence), reason: reason))
     }
 
-    private static func forNetwork(_ seconds: Int) -> Course {
+    private static func waitForNetwork(atMostSeconds seconds: Int) -> NextStep {
         .wait(.seconds(seconds), withNetwork: .seconds(1))
     }
 
@@ -37,10 +37,10 @@ import WaypostTestSupport
 
     @Test func retryOftenWithoutANetworkAndAtOnceWhenItReturns() {
         let batch = UploadBatch.sample(past: 0)
-        func lost() -> Course? { upload.receive(.unanswered(.sample("no connection")), to: batch, jitter: 1) }
-        #expect((1...6).map { _ in lost() } == [1, 2, 4, 8, 15, 15].map { Self.forNetwork($0) })
-        upload.take(.networkReturned)
-        #expect(lost() == Self.forNetwork(1))
+        func lost() -> NextStep? { upload.receive(.unanswered(.sample("no connection")), to: batch, jitter: 1) }
+        #expect((1...6).map { _ in lost() } == [1, 2, 4, 8, 15, 15].map { Self.waitForNetwork(atMostSeconds: $0) })
+        upload.handle(.networkReturned)
+        #expect(lost() == Self.waitForNetwork(atMostSeconds: 1))
         // A server's Retry-After is obeyed even if the network returns.
         #expect(
             upload.receive(.retry(.sample("503"), after: .seconds(90)), to: batch, jitter: 0) == .wait(.seconds(90)))
@@ -50,8 +50,8 @@ import WaypostTestSupport
     @Test func renewTheTokenOnceThenHold() {
         let batch = UploadBatch.sample(past: 0)
         for probe in 1...4 {
-            let course = upload.receive(.prepareAgain(.sample("401")), to: batch, jitter: 0)
-            #expect(course == (probe == 1 ? .readNext : .wait(.seconds(30))))
+            let nextStep = upload.receive(.prepareAgain(.sample("401")), to: batch, jitter: 0)
+            #expect(nextStep == (probe == 1 ? .readNext : .wait(.seconds(30))))
         }
         #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
         #expect(upload.receive(.prepareAgain(.sample("403")), to: batch, jitter: 0) == .readNext)
@@ -61,24 +61,26 @@ import WaypostTestSupport
     @Test func countNoHoldAsAFailedAttempt() {
         let batch = UploadBatch.sample(past: 3)
         let outage = DeliveryOutcome.retry(.sample("503"), after: nil)
-        let rows: [(DeliveryOutcome?, Double, Course)] = [
+        let rows: [(DeliveryOutcome?, Double, NextStep)] = [
             (outage, 1, .wait(.seconds(1))), (.prepareAgain(.sample("401")), 1, .readNext),
             (.prepareAgain(.sample("401")), 0, .wait(.seconds(30))),
             (.prepareAgain(.sample("403")), 1, .wait(.seconds(60))),
             (.held(.sample("404")), 0, .wait(.seconds(30))), (.held(.sample("404")), 0.5, .wait(.seconds(90))),
-            (nil, 1, Self.forNetwork(1)), (nil, 1, Self.forNetwork(2)), (nil, 1, Self.forNetwork(4)),
-            (outage, 1, .wait(.seconds(2))), (nil, 1, Self.forNetwork(1)), (outage, 1, .wait(.seconds(4))),
+            (nil, 1, Self.waitForNetwork(atMostSeconds: 1)), (nil, 1, Self.waitForNetwork(atMostSeconds: 2)),
+            (nil, 1, Self.waitForNetwork(atMostSeconds: 4)),
+            (outage, 1, .wait(.seconds(2))), (nil, 1, Self.waitForNetwork(atMostSeconds: 1)),
+            (outage, 1, .wait(.seconds(4))),
             (.delivered, 1, .readNext),
             (outage, 1, .wait(.seconds(1))),
         ]
-        for (outcome, jitter, course) in rows {
+        for (outcome, jitter, nextStep) in rows {
             guard let outcome else {
-                #expect(receiveNoToken(retryAfter: nil, jitter: jitter) == course)
+                #expect(receiveNoToken(retryAfter: nil, jitter: jitter) == nextStep)
                 continue
             }
             _ = upload.receive(outcome, to: batch, jitter: jitter)
-            if case .perform? = upload.course { upload.take(.resultRecorded(nil)) }
-            #expect(upload.course == course, "\(outcome)")
+            if case .perform? = upload.nextStep { upload.handle(.resultRecorded(nil)) }
+            #expect(upload.nextStep == nextStep, "\(outcome)")
         }
     }
 
@@ -93,13 +95,13 @@ import WaypostTestSupport
         }
         let alone = UploadBatch.sample(past: 0)
         let waits = (1...4).map { _ in upload.receive(tooLarge, to: alone, jitter: 1) }
-        #expect(waits == [1, 2, 4, 8].map { Self.forNetwork($0) })
+        #expect(waits == [1, 2, 4, 8].map { Self.waitForNetwork(atMostSeconds: $0) })
         #expect(upload.nextLimit == 0)
         #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
         #expect(upload.nextLimit == 1)
         // If the newest update is a repetition, one older update is the minimum.
         let repetition = UploadBatch.sample(past: 1, lastIsPending: false)
-        #expect(upload.receive(tooLarge, to: repetition, jitter: 1) == Self.forNetwork(1))
+        #expect(upload.receive(tooLarge, to: repetition, jitter: 1) == Self.waitForNetwork(atMostSeconds: 1))
     }
 
     @Test func holdWithoutLosingUpdates() {
@@ -111,9 +113,9 @@ import WaypostTestSupport
         var sizes: [Int] = []
         var past = 50
         while true {
-            let course = upload.receive(.rejected(.sample("400")), to: .sample(past: past), jitter: 0)
-            guard course == .readNext, let limit = upload.nextLimit else {
-                #expect(course == Self.quarantined(1000, reason: "400"))
+            let nextStep = upload.receive(.rejected(.sample("400")), to: .sample(past: past), jitter: 0)
+            guard nextStep == .readNext, let limit = upload.nextLimit else {
+                #expect(nextStep == Self.quarantined(1000, reason: "400"))
                 break
             }
             past = limit
@@ -123,17 +125,17 @@ import WaypostTestSupport
         #expect(upload.nextLimit == 1)
     }
 
-    @Test func findARejectedPastLocationAfterARepeatedNewest() {
+    @Test func findARejectedPastLocationAfterARepeatedNewestUpdate() {
         var past = 8
-        var course: Course? = .readNext
+        var nextStep: NextStep? = .readNext
         var requests = 0
-        while course == .readNext {
-            course = upload.receive(
+        while nextStep == .readNext {
+            nextStep = upload.receive(
                 .rejected(.sample("400")), to: .sample(past: past, lastIsPending: false), jitter: 0)
             past = upload.nextLimit ?? 0
             requests += 1
         }
-        #expect(course == Self.quarantined(1, reason: "400"))
+        #expect(nextStep == Self.quarantined(1, reason: "400"))
         #expect(requests == 4)
     }
 
@@ -153,7 +155,7 @@ import WaypostTestSupport
     @Test func keepTheRestWhenEverythingIsRejected() throws {
         let upload = UploadStateDriver(heartbeat: .seconds(3600))
         let alone = UploadBatch.sample(past: 0)
-        func reject(_ batch: UploadBatch, took: Duration = .zero) -> Course? {
+        func reject(_ batch: UploadBatch, took: Duration = .zero) -> NextStep? {
             upload.receive(.rejected(.sample("400")), to: batch, took: took, jitter: 1)
         }
         for _ in 1...3 { #expect(reject(alone) == Self.quarantined(1000, reason: "400")) }
@@ -162,13 +164,13 @@ import WaypostTestSupport
         #expect(reject(.sample(past: 1), took: .seconds(2)) == .readNext)
         #expect(upload.nextLimit == 0)
         // The older updates wait as long as for a probe.
-        upload.take(.outboxRead(.sample(past: 0, lastIsPending: false), newest: nil))
-        #expect(upload.course == .wait(.seconds(60)))
+        upload.handle(.outboxRead(.sample(past: 0, lastIsPending: false), newest: nil))
+        #expect(upload.nextStep == .wait(.seconds(60)))
         #expect([60, 120, 240, 300, 300].allSatisfy { reject(alone) == .wait(.seconds($0)) })
         // The observer receives a hold, which isn't a failed attempt.
         upload.send(.sample(past: 0, lastIsPending: false))
-        let step = upload.take(.answered(DeliveryResult(.rejected(.sample("400")))))
-        #expect(upload.course == .wait(.seconds(300)))
+        let step = upload.handle(.answered(DeliveryResult(.rejected(.sample("400")))))
+        #expect(upload.nextStep == .wait(.seconds(300)))
         guard case .failed(let outcome, _, _)? = step.reports.first else {
             Issue.record("no hold: \(step.reports)")
             return
@@ -222,7 +224,7 @@ import WaypostTestSupport
             return upload.receive(
                 .unanswered(.sample("")), to: .sample(past: 0), took: .seconds(took), jitter: 1)
         }
-        #expect(waits[0] == Self.forNetwork(15))
+        #expect(waits[0] == Self.waitForNetwork(atMostSeconds: 15))
         #expect(Array(waits.dropFirst()) == [12, 5, 0].map { .wait(.seconds($0), withNetwork: .zero) })
     }
 
@@ -239,7 +241,7 @@ import WaypostTestSupport
 
     @Test func sendLessOftenAfterA429() {
         let batch = UploadBatch.sample(past: 0)
-        func throttle(after: Duration? = nil) -> Course? {
+        func throttle(after: Duration? = nil) -> NextStep? {
             upload.receive(.throttled(.sample("429"), after: after), to: batch, jitter: 0)
         }
         #expect(throttle() == .wait(.seconds(5)))
@@ -248,14 +250,14 @@ import WaypostTestSupport
         // The interval is 20 s by now, and half of that after each delivery.
         for seconds in [10, 5] {
             #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
-            upload.take(.resultRecorded(nil))
-            upload.take(.outboxRead(batch, newest: nil))
-            #expect(upload.course == .wait(.seconds(seconds)))
+            upload.handle(.resultRecorded(nil))
+            upload.handle(.outboxRead(batch, newest: nil))
+            #expect(upload.nextStep == .wait(.seconds(seconds)))
         }
     }
 
     @Test func waitWithoutATokenAndObeyTheIssuer() {
-        #expect(receiveNoToken(retryAfter: nil, jitter: 1) == Self.forNetwork(1))
+        #expect(receiveNoToken(retryAfter: nil, jitter: 1) == Self.waitForNetwork(atMostSeconds: 1))
         #expect(receiveNoToken(retryAfter: .seconds(20), jitter: 1) == .wait(.seconds(22)))
         #expect(receiveNoToken(retryAfter: .zero, jitter: 0) == .wait(.seconds(1)))
     }
@@ -263,8 +265,8 @@ import WaypostTestSupport
     @Test func countFailuresOfTheOutboxSeparately() {
         for seconds in [1, 2, 4] {
             upload.runToNextRead()
-            let step = upload.take(.outboxFailed(OutboxError(.full)))
-            #expect(upload.course == .wait(.seconds(seconds)))
+            let step = upload.handle(.outboxFailed(OutboxError(.full)))
+            #expect(upload.nextStep == .wait(.seconds(seconds)))
             let waiting = ReportingEvent.waiting(delay: .seconds(seconds))
             #expect(step.reports == [.outboxFailed(OutboxError(.full)), waiting])
         }
@@ -272,10 +274,10 @@ import WaypostTestSupport
         #expect(upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
     }
 
-    private func receiveNoToken(retryAfter: Duration?, jitter: Double) -> Course? {
+    private func receiveNoToken(retryAfter: Duration?, jitter: Double) -> NextStep? {
         upload.runToNextRead()
-        upload.take(.outboxRead(.sample(past: 0), newest: nil))
-        upload.take(.notPrepared(.noPermit(MissingPermit(.unavailable, "", retryAfter: retryAfter))), jitter: jitter)
-        return upload.course
+        upload.handle(.outboxRead(.sample(past: 0), newest: nil))
+        upload.handle(.notPrepared(.noPermit(MissingPermit(.unavailable, "", retryAfter: retryAfter))), jitter: jitter)
+        return upload.nextStep
     }
 }

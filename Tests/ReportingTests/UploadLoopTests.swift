@@ -4,8 +4,8 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Tests of the upload state by tables. Each row has an event, the resulting action, and the time until which the state
-/// waits.
+/// Tests of the upload state with tables. Each row has an event, the resulting action, and the time until which the
+/// state waits.
 @Suite struct UploadLoop {
     struct Row: Sendable {
         /// The time of the event in seconds since the start.
@@ -42,7 +42,7 @@ import WaypostTestSupport
         .outboxRead(batch, newest: newest)
     }
 
-    private static func send(_ batch: UploadBatch, _ seconds: Int? = nil) -> UploadAction {
+    private static func send(_ batch: UploadBatch, secondsSinceFirstSent seconds: Int? = nil) -> UploadAction {
         .send(batch, secondsSinceFirstSent: seconds)
     }
 
@@ -50,9 +50,10 @@ import WaypostTestSupport
 
     private static func failed(_ cause: LostExchange.Cause) -> UploadEvent { .lost(cause, "no answer") }
 
-    private static let outboxFails = UploadEvent.outboxFailed(OutboxError(.unusable))
-    private static let unavailable = UploadEvent.notPrepared(.noPermit(MissingPermit(.unavailable, "issuer down")))
-    private static let offered = UploadEvent.updateNotStored(StoredUpdate.sample(2000).update, overrulesStored: false)
+    private static let outboxFailed = UploadEvent.outboxFailed(OutboxError(.unusable))
+    private static let noPermit = UploadEvent.notPrepared(.noPermit(MissingPermit(.unavailable, "issuer down")))
+    private static let positionNotStored = UploadEvent.updateNotStored(
+        StoredUpdate.sample(2000).update, overrulesStored: false)
 
     /// Returns the rows from the start to the request for a permit for `batch`.
     private static func preparing(_ batch: UploadBatch) -> [Row] {
@@ -79,7 +80,7 @@ import WaypostTestSupport
             Row(61, .timeReached, nil, due: 62),
             Row(62, .timeReached, read(8)),
             Row(62, found(nil, newest: light.stored), .prepare),
-            Row(62, .prepared, send(repetition, 61)),
+            Row(62, .prepared, send(repetition, secondsSinceFirstSent: 61)),
             Row(63, answered(.delivered), .wait, due: 123),
         ],
         "no position yet: the outbox is read every second once a heartbeat is due": [
@@ -127,7 +128,7 @@ import WaypostTestSupport
             Row(3, .networkReturned, nil, due: 7),
             Row(7, .timeReached, read(8)),
             Row(7, found(light), .prepare),
-            Row(7, .prepared, send(light, 6)),
+            Row(7, .prepared, send(light, secondsSinceFirstSent: 6)),
             Row(8, answered(.delivered), .acknowledge(light)),
             Row(8, .resultRecorded(nil), read(8)),
             // Half of the interval since the last upload.
@@ -137,24 +138,24 @@ import WaypostTestSupport
         ],
     ]
 
-    private static func alone(_ sequence: Int64) -> UploadBatch {
+    private static func singleBatch(_ sequence: Int64) -> UploadBatch {
         UploadBatch(last: .sample(sequence), lastIsPending: true, past: [])
     }
 
     /// Returns the rows until the outbox is known to have nothing pending, with `newest` as its newest update.
-    private static func empty(_ newest: Int64 = 999) -> [Row] {
+    private static func emptyOutbox(newest: Int64 = 999) -> [Row] {
         [Row(0, .started, read(8)), Row(0, found(nil, newest: .sample(newest)), .wait, due: 60)]
     }
 
     /// Returns the outbox's answer to an append or an acknowledgement.
-    private static func next(_ batch: UploadBatch?, newest: Int64 = 1000) -> NextUpload {
+    private static func nextUpload(_ batch: UploadBatch?, newest: Int64 = 1000) -> NextUpload {
         NextUpload(batch, newest: batch?.stored ?? .sample(newest))
     }
 
     /// The rows from the start to an exchange with an update that was accepted at second 5.
     private static let sendingAccepted =
-        empty() + [
-            Row(5, .updateStored(next(light)), .prepare),
+        emptyOutbox() + [
+            Row(5, .updateStored(nextUpload(light)), .prepare),
             Row(5, .prepared, send(light)),
         ]
 
@@ -162,19 +163,19 @@ import WaypostTestSupport
     private static let answers: KeyValuePairs<String, [Row]> = [
         "an update that is accepted while nothing is pending is sent at once": sendingAccepted + [
             Row(6, answered(.delivered), .acknowledge(light)),
-            Row(6, .resultRecorded(next(nil)), .wait, due: 66),
-            Row(15, .updateStored(next(alone(1001))), .prepare),
-            Row(15, .prepared, send(alone(1001))),
-            Row(16, answered(.delivered), .acknowledge(alone(1001))),
+            Row(6, .resultRecorded(nextUpload(nil)), .wait, due: 66),
+            Row(15, .updateStored(nextUpload(singleBatch(1001))), .prepare),
+            Row(15, .prepared, send(singleBatch(1001))),
+            Row(16, answered(.delivered), .acknowledge(singleBatch(1001))),
             // An update is accepted while the result is being recorded, so the answer may lack this update.
-            Row(16, .updateStored(next(alone(1002))), nil),
-            Row(16, .resultRecorded(next(nil, newest: 1001)), read(8)),
+            Row(16, .updateStored(nextUpload(singleBatch(1002))), nil),
+            Row(16, .resultRecorded(nextUpload(nil, newest: 1001)), read(8)),
         ],
         "an acknowledgement returns the next upload": sendingAccepted + [
-            Row(6, .updateStored(next(alone(1001))), nil, due: 9),
+            Row(6, .updateStored(nextUpload(singleBatch(1001))), nil, due: 9),
             Row(7, answered(.delivered), .acknowledge(light)),
-            Row(7, .resultRecorded(next(alone(1001))), .prepare),
-            Row(7, .prepared, send(alone(1001))),
+            Row(7, .resultRecorded(nextUpload(singleBatch(1001))), .prepare),
+            Row(7, .prepared, send(singleBatch(1001))),
         ],
         "the outbox is read after a failed attempt": sendingAccepted + [
             Row(6, answered(.retry(.sample("503"), after: nil)), .wait, due: 7),
@@ -182,11 +183,11 @@ import WaypostTestSupport
         ],
         "the outbox is read again if an update arrived during the reading": [
             Row(0, .started, read(8)),
-            Row(0, .updateStored(next(light)), nil),
+            Row(0, .updateStored(nextUpload(light)), nil),
             Row(0, found(nil, newest: .sample(999)), read(8)),
             Row(0, found(light), .prepare),
         ],
-        "the outbox is read if the append returned no upload": empty() + [Row(5, .updateStored(nil), read(8))],
+        "the outbox is read if the append returned no upload": emptyOutbox() + [Row(5, .updateStored(nil), read(8))],
         "the outbox is read if the acknowledgement returned no upload": sendingAccepted + [
             Row(6, answered(.delivered), .acknowledge(light)),
             Row(6, .resultRecorded(nil), read(8)),
@@ -194,19 +195,19 @@ import WaypostTestSupport
         "the outbox is read for half of a rejected batch": sendingAccepted + [
             Row(6, answered(.rejected(.sample("400"))), read(2))
         ],
-        "the outbox is read after a quarantine": empty() + [
-            Row(5, .updateStored(next(alone(1000))), .prepare),
-            Row(5, .prepared, send(alone(1000))),
+        "the outbox is read after a quarantine": emptyOutbox() + [
+            Row(5, .updateStored(nextUpload(singleBatch(1000))), .prepare),
+            Row(5, .prepared, send(singleBatch(1000))),
             Row(6, answered(.rejected(.sample("400"))), .quarantine(.sample(1000), reason: "400")),
             Row(6, .resultRecorded(nil), read(8)),
         ],
         "the outbox is read after its failure": sendingAccepted + [
             Row(6, answered(.delivered), .acknowledge(light)),
-            Row(6, outboxFails, .wait, due: 7),
+            Row(6, outboxFailed, .wait, due: 7),
             Row(7, .timeReached, read(8)),
         ],
-        "the outbox is read for an update that it could not store": empty() + [
-            Row(5, offered, read(8)),
+        "the outbox is read for an update that it could not store": emptyOutbox() + [
+            Row(5, positionNotStored, read(8)),
             Row(5, found(nil, newest: .sample(999)), .prepare),
             Row(5, .prepared, send(fromMemory)),
             Row(6, answered(.delivered), read(8)),
@@ -215,14 +216,14 @@ import WaypostTestSupport
         "a vehicle that has become private is offline first": sendingAccepted + [
             Row(6, answered(.delivered), .acknowledge(light)),
             Row(6, .privateModeBegan, nil),
-            Row(6, .resultRecorded(next(alone(1001))), .announce(.offline)),
+            Row(6, .resultRecorded(nextUpload(singleBatch(1001))), .announce(.offline)),
         ],
-        "an end, while nothing is pending": empty() + [
+        "an end, while nothing is pending": emptyOutbox() + [
             Row(5, .finishWhenEmpty, read(8)), Row(5, found(nil, newest: .sample(999)), .finish),
         ],
     ]
 
-    private static func newer(_ sequence: Int64) -> UploadBatch {
+    private static func newerBatch(_ sequence: Int64) -> UploadBatch {
         UploadBatch(last: .sample(sequence), lastIsPending: true, past: [light.stored].compactMap(\.self))
     }
 
@@ -233,21 +234,21 @@ import WaypostTestSupport
             Row(12, .prepared, read(8)),
             // An update that is accepted during the reading waits for the next upload.
             Row(12, .updateStored(nil), nil),
-            Row(12, found(newer(2000)), send(newer(2000)), due: 15),
-            Row(13, answered(.delivered), .acknowledge(newer(2000))),
+            Row(12, found(newerBatch(2000)), send(newerBatch(2000)), due: 15),
+            Row(13, answered(.delivered), .acknowledge(newerBatch(2000))),
             Row(13, .resultRecorded(nil), read(8)),
         ],
         "a position from memory is sent if the outbox can't be read": preparing(light) + [
-            Row(10, offered, nil),
+            Row(10, positionNotStored, nil),
             Row(12, .prepared, read(8)),
-            Row(12, outboxFails, send(fromMemory)),
+            Row(12, outboxFailed, send(fromMemory)),
         ],
         "a token without an upload remains in the cache": preparing(light) + [
             Row(10, .updateStored(nil), nil),
             Row(12, .prepared, read(8)),
             Row(12, found(nil), .wait, due: 60),
             Row(20, .updateStored(nil), read(8)),
-            Row(20, found(newer(2000)), .prepare),
+            Row(20, found(newerBatch(2000)), .prepare),
         ],
         "a stop while the outbox is read for a token": preparing(light) + [
             Row(10, .updateStored(nil), nil),
@@ -258,42 +259,42 @@ import WaypostTestSupport
     private static let failures: KeyValuePairs<String, [Row]> = [
         "an outbox that fails is read again, and earlier for a position in memory": [
             Row(0, .started, read(8)),
-            Row(0, outboxFails, .wait, due: 1),
+            Row(0, outboxFailed, .wait, due: 1),
             Row(1, .timeReached, read(8)),
-            Row(1, outboxFails, .wait, due: 3),
-            Row(2, offered, read(8)),
-            Row(2, outboxFails, .prepare),
+            Row(1, outboxFailed, .wait, due: 3),
+            Row(2, positionNotStored, read(8)),
+            Row(2, outboxFailed, .prepare),
             Row(2, .prepared, send(fromMemory)),
             Row(3, answered(.delivered), read(8)),
             // The position alone would be a repetition.
-            Row(3, outboxFails, .wait, due: 4),
+            Row(3, outboxFailed, .wait, due: 4),
         ],
         "an outbox that fails when a heartbeat is due is read every second": [
             Row(0, .started, read(8)),
-            Row(59, outboxFails, .wait, due: 60),
+            Row(59, outboxFailed, .wait, due: 60),
             Row(60, .timeReached, read(8)),
-            Row(60, outboxFails, .wait, due: 61),
+            Row(60, outboxFailed, .wait, due: 61),
             Row(61, .timeReached, read(8)),
-            Row(61, outboxFails, .wait, due: 62),
+            Row(61, outboxFailed, .wait, due: 62),
         ],
         "an outbox that can't record a delivery": exchanging(light) + [
             Row(2, answered(.delivered), .acknowledge(light)),
-            Row(2, outboxFails, .wait, due: 3),
+            Row(2, outboxFailed, .wait, due: 3),
             Row(3, .timeReached, read(8)),
         ],
         "no token: the network's return ends the wait, but not within a second": preparing(light) + [
-            Row(0.25, unavailable, .wait, due: 1.25),
+            Row(0.25, noPermit, .wait, due: 1.25),
             Row(0.5, .networkReturned, nil, due: 1),
             Row(1, .timeReached, read(8)),
             Row(1, found(light), .prepare),
-            Row(4, unavailable, .wait, due: 5),
+            Row(4, noPermit, .wait, due: 5),
             Row(4.5, .networkReturned, read(8)),
         ],
         "without an answer, the network's return ends the wait, but a new position doesn't": exchanging(light) + [
             Row(4, failed(.timedOut), .wait, due: 5),
             Row(5, .timeReached, read(8)),
             Row(5, found(light), .prepare),
-            Row(5, .prepared, send(light, 4)),
+            Row(5, .prepared, send(light, secondsSinceFirstSent: 4)),
             Row(9, failed(.timedOut), .wait, due: 11),
             Row(9, .updateStored(nil), nil, due: 11),
             Row(10, .networkReturned, read(8)),
@@ -301,7 +302,7 @@ import WaypostTestSupport
         "a rejected token is renewed at once, then delivery is on hold": exchanging(light) + [
             Row(2, answered(.prepareAgain(.sample("401"))), read(8)),
             Row(2, found(light), .prepare),
-            Row(2, .prepared, send(light, 1)),
+            Row(2, .prepared, send(light, secondsSinceFirstSent: 1)),
             Row(3, answered(.prepareAgain(.sample("401"))), .wait, due: 63),
             Row(4, .networkReturned, nil, due: 63),
             Row(63, .timeReached, read(0)),
@@ -320,17 +321,17 @@ import WaypostTestSupport
             Row(122, .timeReached, read(0)),
             Row(122, found(light), .wait, due: 182),
             Row(130, .updateStored(nil), read(0)),
-            Row(130, found(newer(2000)), .prepare),
-            Row(130, .prepared, send(newer(2000))),
+            Row(130, found(newerBatch(2000)), .prepare),
+            Row(130, .prepared, send(newerBatch(2000))),
             Row(131, undecodable, .wait, due: 251),
         ],
         "a newer position that arrives during the wait is sent at its end": exchanging(light) + [
             Row(2, undecodable, .wait, due: 62),
             Row(10, .updateStored(nil), nil, due: 62),
             Row(62, .timeReached, read(0)),
-            Row(62, found(newer(2000)), .prepare),
-            Row(62, .prepared, send(newer(2000))),
-            Row(63, answered(.delivered), .acknowledge(newer(2000))),
+            Row(62, found(newerBatch(2000)), .prepare),
+            Row(62, .prepared, send(newerBatch(2000))),
+            Row(63, answered(.delivered), .acknowledge(newerBatch(2000))),
             Row(63, .resultRecorded(nil), read(8)),
         ],
         "no heartbeat repeats the position": exchanging(light) + [
@@ -375,7 +376,7 @@ import WaypostTestSupport
             Row(5, failed(.cancelled), read(0)),
         ],
         "a newer position may have waited before the exchange started": preparing(heavy) + [
-            Row(0, offered, nil),
+            Row(0, positionNotStored, nil),
             Row(0.1, .prepared, send(heavy), due: 3.1),
             // The earlier of the two times applies.
             Row(1, .networkReturned, nil, due: 3),
@@ -385,12 +386,12 @@ import WaypostTestSupport
             Row(5, .timeReached, .abortExchange),
             Row(5, failed(.cancelled), read(0)),
             Row(5, found(light), .prepare),
-            Row(5, .prepared, send(light, 4)),
+            Row(5, .prepared, send(light, secondsSinceFirstSent: 4)),
             Row(6, .updateStored(nil), nil, due: 12),
             Row(7, answered(.delivered), .acknowledge(light)),
             Row(7, .resultRecorded(nil), read(8)),
-            Row(7, found(newer(2000)), .prepare),
-            Row(7, .prepared, send(newer(2000))),
+            Row(7, found(newerBatch(2000)), .prepare),
+            Row(7, .prepared, send(newerBatch(2000))),
             Row(8, .updateStored(nil), nil, due: 12),
         ],
         "a failure other than the abort counts while a newer position waits": exchanging(heavy) + [
@@ -413,7 +414,7 @@ import WaypostTestSupport
         ],
         "cancelled while a token is fetched": preparing(light) + [
             Row(1, .cancelled, nil),
-            Row(1, unavailable, .finish),
+            Row(1, noPermit, .finish),
         ],
         "cancelled with a new token": preparing(light) + [
             Row(1, .cancelled, nil),
@@ -436,7 +437,7 @@ import WaypostTestSupport
         group.map { Table(testDescription: $0.key, rows: $0.value) }
     }
 
-    @Test(arguments: tables) func followsTheTable(by table: Table) { Self.run(table.rows, on: UploadStateDriver()) }
+    @Test(arguments: tables) func followsTheTable(table: Table) { Self.run(table.rows, on: UploadStateDriver()) }
 
     /// The live position doesn't wait for the backlog.
     @Test func keepsTheRateOfABacklog() {
@@ -447,7 +448,7 @@ import WaypostTestSupport
                 Row(2, Self.found(Self.repetition), .wait, due: 11),
                 Row(5, .updateStored(nil), Self.read(8, withBacklog: false)),
                 Row(5, Self.found(.sample(past: 0)), .prepare),
-                Row(5, .prepared, Self.send(.sample(past: 0), 4)),
+                Row(5, .prepared, Self.send(.sample(past: 0), secondsSinceFirstSent: 4)),
                 Row(6, Self.answered(.delivered), .acknowledge(.sample(past: 0))),
                 Row(6, .resultRecorded(nil), Self.read(8, withBacklog: false)),
                 Row(6, Self.found(Self.repetition), .wait, due: 11),
@@ -459,13 +460,13 @@ import WaypostTestSupport
     private static func run(_ rows: [Row], on upload: UploadStateDriver) {
         for (number, row) in rows.enumerated() {
             upload.now = .milliseconds(Int(row.at * 1000))
-            let step = upload.take(row.event)
+            let step = upload.handle(row.event)
             #expect(step.action?.withoutRequest == row.action, "row \(number + 1)")
             #expect(upload.state.dueAt == row.due.map { .milliseconds(Int($0 * 1000)) }, "row \(number + 1)")
         }
     }
 
-    /// The seconds since the start of the request that update 1000 led, at second 10 after these events.
+    /// Events, and the seconds from the start of the request that update 1000 led until second 10.
     @Test(
         arguments: [
             ("nothing was sent", [], nil),
@@ -481,7 +482,7 @@ import WaypostTestSupport
             (
                 "another update leads",
                 [
-                    Row(0, .started, nil), Row(0, found(newer(2000)), nil), Row(0, .prepared, nil),
+                    Row(0, .started, nil), Row(0, found(newerBatch(2000)), nil), Row(0, .prepared, nil),
                     Row(1, answered(.delivered), nil),
                 ], nil
             ),
@@ -515,11 +516,11 @@ import WaypostTestSupport
                 ], 2
             ),
         ] as [(String, [Row], Double?)])
-    func knowsWhenAPositionWasFirstSent(_ what: String, rows: [Row], seconds: Double?) throws {
+    func knowsWhenAPositionWasFirstSent(name: String, rows: [Row], seconds: Double?) throws {
         let upload = UploadStateDriver()
         for row in rows {
             upload.now = .milliseconds(Int(row.at * 1000))
-            upload.take(row.event)
+            upload.handle(row.event)
         }
         let elapsed = upload.state.timeSinceSent(StoredUpdate.sample(1000).update, at: .seconds(10))
         #expect(elapsed == seconds.map { .milliseconds(Int($0 * 1000)) })
@@ -537,7 +538,7 @@ import WaypostTestSupport
             // `idle` is reported only once until the next upload.
             (.outboxRead(nil, newest: nil), []),
             (.updateStored(nil), []),
-            (Self.outboxFails, [.outboxFailed(error), waiting(1)]),
+            (Self.outboxFailed, [.outboxFailed(error), waiting(1)]),
             (.updateStored(nil), []),
             (Self.found(batch), []),
             (.prepared, [.uploading(batch)]),
@@ -570,7 +571,7 @@ import WaypostTestSupport
         ]
         for (event, reports) in rows {
             if case .timeReached = event { upload.now = upload.state.dueAt ?? upload.now }
-            #expect(upload.take(event).reports == reports)
+            #expect(upload.handle(event).reports == reports)
         }
     }
 
@@ -586,7 +587,7 @@ import WaypostTestSupport
         let upload = UploadStateDriver()
         for row in rows {
             upload.now = .milliseconds(Int(row.at * 1000))
-            upload.take(row.event)
+            upload.handle(row.event)
         }
         var state = upload.state
         let step = state.handle(event, at: upload.now, jitter: 1)

@@ -29,7 +29,7 @@ import Testing
         #expect(pace.timeUntilBacklog(at: .seconds(10)) == .seconds(60))
     }
 
-    @Test func widenTheIntervalAndHalveIt() {
+    @Test func widenTheIntervalAfterA429AndHalveItAfterADelivery() {
         var pace = UploadPace(backlogUpdatesPerSecond: nil)
         let widened = (1...6).map { _ in
             pace.didThrottle(at: .zero)

@@ -7,7 +7,7 @@ import WaypostTestSupport
 /// Drives an upload state from event to event in simulated time, and records its next action.
 final class UploadStateDriver {
     /// The step after an answer.
-    enum Course: Hashable {
+    enum NextStep: Hashable {
         /// The state waits for the given time, or for `withNetwork` if the network returns now.
         case wait(Duration, withNetwork: Duration)
         case perform(UploadAction)
@@ -38,7 +38,7 @@ final class UploadStateDriver {
 
     var dueIn: Duration? { state.dueAt.map { $0 - now } }
 
-    @discardableResult func take(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
+    @discardableResult func handle(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
         // The reporter passes this event first.
         if case .networkReturned = event { _ = state.handle(.willNotifyOfNetworkReturn, at: now, jitter: jitter) }
         if case .updateStored = event { _ = state.requestForAppend(at: now) }
@@ -54,12 +54,12 @@ final class UploadStateDriver {
     func runToNextRead() {
         for _ in 0..<100 {
             switch action {
-            case nil: take(.started)
+            case nil: handle(.started)
             case .readOutbox?: return
             case .wait?:
                 now = max(now, state.dueAt ?? now)
-                take(.timeReached)
-            case .acknowledge?, .quarantine?: take(.resultRecorded(nil))
+                handle(.timeReached)
+            case .acknowledge?, .quarantine?: handle(.resultRecorded(nil))
             default:
                 Issue.record("the action needs a result: \(String(describing: action))")
                 return
@@ -80,9 +80,9 @@ final class UploadStateDriver {
     @discardableResult func send(_ pending: UploadBatch?, newest: StoredUpdate? = nil) -> UploadBatch? {
         repeat {
             runToNextRead()
-            take(.outboxRead(pending, newest: newest))
+            handle(.outboxRead(pending, newest: newest))
         } while action == .wait
-        take(.prepared)
+        handle(.prepared)
         guard case .send(let batch, _)? = action else { return nil }
         return batch
     }
@@ -90,20 +90,20 @@ final class UploadStateDriver {
     /// Sends `batch`, answers it with `outcome`, and returns the next step.
     func receive(
         _ outcome: DeliveryOutcome, to batch: UploadBatch, took: Duration = .zero, jitter: Double
-    ) -> Course? {
+    ) -> NextStep? {
         send(batch)
         now += took
-        take(.answered(DeliveryResult(outcome)), jitter: jitter)
-        return course
+        handle(.answered(DeliveryResult(outcome)), jitter: jitter)
+        return nextStep
     }
 
-    var course: Course? {
+    var nextStep: NextStep? {
         switch action {
         case .readOutbox?: return .readNext
         case .wait?:
             guard let dueIn else { return nil }
             let other = UploadStateDriver(self)
-            other.take(.networkReturned)
+            other.handle(.networkReturned)
             return .wait(dueIn, withNetwork: other.action == .wait ? other.dueIn ?? dueIn : .zero)
         case let action?: return .perform(action.withoutRequest)
         case nil: return nil

@@ -9,7 +9,7 @@ import WaypostTestSupport
     private let clock = ManualClock()
     private let warnings = Locked([AuthorizationWarning]())
 
-    private func cached(_ provider: ScriptedAuthorization) -> CachedAuthorization {
+    private func makeCache(over provider: ScriptedAuthorization) -> CachedAuthorization {
         CachedAuthorization(provider, clock: clock, jitter: { 0.5 }) { [warnings] event in
             if case .warning(let warning) = event { warnings.withLock { $0.append(warning) } }
         }
@@ -30,7 +30,7 @@ import WaypostTestSupport
     @Test func serveManyCallersWithOneFetch() async throws {
         let gate = Gate()
         let provider = issuer(gate: gate)
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         let values = await withTaskGroup(of: String?.self) { group in
             for _ in 0..<100 { group.addTask { try? await cached.token(for: van7).value } }
             for await _ in gate.arrivals { break }
@@ -44,7 +44,7 @@ import WaypostTestSupport
 
     @Test func areForgottenOnRequest() async throws {
         let provider = issuer()
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         let first = try await cached.token(for: van7).value
         #expect(try await cached.token(for: van7).value == first)
         await cached.forgetTokens()
@@ -56,7 +56,7 @@ import WaypostTestSupport
     @Test func areDiscardedIfForgottenDuringTheirFetch() async throws {
         let gate = Gate()
         let provider = issuer(gate: gate)
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         let asking = Task { try await cached.token(for: van7).value }
         for await _ in gate.arrivals { break }
         await cached.forgetTokens()
@@ -68,7 +68,7 @@ import WaypostTestSupport
     @Test func surviveTheCancellationOfOneCaller() async throws {
         let gate = Gate()
         let provider = issuer(gate: gate)
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         let first = Task { try await cached.token(for: van7) }
         for await _ in gate.arrivals { break }
         let second = Task.immediate { try await cached.token(for: van7) }
@@ -84,7 +84,7 @@ import WaypostTestSupport
     @Test func cancelTheFetchWithTheLastCallerAndServeTheNext() async throws {
         let gate = Gate()
         let provider = issuer(gate: gate)
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         let only = Task { try await cached.token(for: van7) }
         for await _ in gate.arrivals { break }
         only.cancel()
@@ -121,7 +121,7 @@ import WaypostTestSupport
 
     @Test func areRefreshedInTheBackground() async throws {
         let provider = issuer()
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         let first = try await cached.token(for: van7)
         clock.advance(by: .seconds(3000))
         let second = try await cached.token(for: van7)
@@ -132,7 +132,7 @@ import WaypostTestSupport
 
     @Test func areFetchedAgainAfterDiscard() async throws {
         let provider = issuer()
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         let first = try await cached.token(for: van7)
         await cached.discard(first, for: van7)
         let second = try await cached.token(for: van7)
@@ -147,7 +147,7 @@ import WaypostTestSupport
         let provider = ScriptedAuthorization { _, _ throws(AuthorizationError) in
             throw AuthorizationError(.unavailable, "down", retryAfter: .seconds(30))
         }
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         for _ in 0..<50 {
             let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
             #expect(error?.code == .unavailable)
@@ -164,15 +164,17 @@ import WaypostTestSupport
             (TestTokens.driver(vehicleID: "van-7"), -60),
         ])
     func areNotReturnedIfInvalid(value: String, lifetime: Int) async {
-        let cached = cached(
-            ScriptedAuthorization { _, _ in AuthorizationToken(value: value, lifetime: .seconds(lifetime)) })
+        let provider = ScriptedAuthorization { _, _ in
+            AuthorizationToken(value: value, lifetime: .seconds(lifetime))
+        }
+        let cached = makeCache(over: provider)
         let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
         #expect(error?.code == .unusableAnswer)
     }
 
     @Test func requireAVehicle() async {
         let provider = issuer()
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         let error = await #expect(throws: AuthorizationError.self) {
             try await cached.token(for: AuthorizationContext(vehicleID: ""))
         }
@@ -182,7 +184,7 @@ import WaypostTestSupport
 
     @Test func areReportedOnceIfShortLived() async throws {
         let provider = issuer(lifetime: 60)
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         for _ in 0..<60 {  // five minutes of updates, one every five seconds
             _ = try await cached.token(for: van7)
             clock.advance(by: .seconds(5))
@@ -194,7 +196,7 @@ import WaypostTestSupport
 
     @Test func areFetchedOnceWhenManyRequestsFail() async throws {
         let provider = issuer()
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         let first = try await cached.token(for: van7)
         let values = await withTaskGroup(of: String?.self) { group in
             for _ in 0..<100 {
@@ -210,11 +212,10 @@ import WaypostTestSupport
     }
 
     @Test func areFetchedForATrip() async throws {
-        let cached = cached(
-            ScriptedAuthorization { context, _ in
-                AuthorizationToken(
-                    value: TestTokens.consumer(tripID: context.tripID ?? "none"), lifetime: .seconds(3600))
-            })
+        let provider = ScriptedAuthorization { context, _ in
+            AuthorizationToken(value: TestTokens.consumer(tripID: context.tripID ?? "none"), lifetime: .seconds(3600))
+        }
+        let cached = makeCache(over: provider)
         #expect(try await cached.token(for: AuthorizationContext(tripID: "t1")).lifetime == .seconds(3600))
         let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
         #expect(error?.fault == .wrongClaims(.noSubject(claim: "vehicleid or deliveryvehicleid"), van7))
@@ -225,7 +226,7 @@ import WaypostTestSupport
         let provider = ScriptedAuthorization { _, _ throws(AuthorizationError) in
             throw AuthorizationError(.cancelled, "the worker was restarted")
         }
-        let cached = cached(provider)
+        let cached = makeCache(over: provider)
         for _ in 0..<3 {
             let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
             #expect(error?.code == .unavailable)
@@ -235,10 +236,11 @@ import WaypostTestSupport
 
     @Test func notifyTheirProviderOfTheNetworksReturn() async {
         let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
-        await cached(provider).networkReturned()
+        await makeCache(over: provider).networkReturned()
         #expect(provider.networkReturns == 1)
     }
 
+    /// Lets the background fetch of `cached` end.
     private func settle(_ cached: CachedAuthorization) async {
         for _ in 0..<10 { await Task.yield() }
         await cached.networkReturned()

@@ -1,13 +1,13 @@
 import Testing
 import VehicleAuthorization
 
-/// An issuer fails for a while: for how long are there no updates? The rules about reusing tokens are tested in
-/// simulated time, with an update every five seconds.
+/// The time without updates while an issuer fails. The rules about reusing tokens are tested in simulated time, with an
+/// update every five seconds.
 @Suite struct IssuerOutages {
     private static let interval = 5
 
     /// The start of the outage within the lifetime of the current token.
-    enum Begin: CaseIterable, Sendable {
+    enum OutageStart: CaseIterable, Sendable {
         /// Just after the token was fetched.
         case afterRenewal
         /// Just before the latest time at which the next token would be requested.
@@ -18,21 +18,23 @@ import VehicleAuthorization
     enum Failure: Int, CaseIterable, Sendable { case refuses = 0, hangs = 30 }
 
     /// Lifetimes in minutes, and the seconds until the latest possible renewal.
-    private static let lives = [(6, 60), (15, 450), (60, 1800)]
+    private static let lifetimes = [(6, 60), (15, 450), (60, 1800)]
 
-    @Test(arguments: [30, 300, 3000], Begin.allCases) func causeNoDelayWhileTheTokenIsValid(seconds: Int, begin: Begin)
-    {
-        for (minutes, renewal) in Self.lives {
+    @Test(arguments: [30, 300, 3000], OutageStart.allCases) func causeNoDelayWhileTheTokenIsValid(
+        seconds: Int, start: OutageStart
+    ) {
+        for (minutes, renewal) in Self.lifetimes {
             for failure in Failure.allCases {
-                let from = begin == .afterRenewal ? 1 : renewal
+                let from = start == .afterRenewal ? 1 : renewal
                 let outage = from..<from + seconds
-                let (silent, asked) = Self.drive(life: minutes * 60, outage: outage, failure: failure)
+                let (silent, asked) = Self.simulateDrive(lifetime: minutes * 60, outage: outage, failure: failure)
                 let end = minutes * 60 - 10
                 // The maximum wait between two attempts, the time of a hanging attempt, and two intervals of updates.
                 let late = 60 + failure.rawValue + 2 * Self.interval
-                let most = outage.upperBound + late <= end ? 0 : max(0, outage.upperBound - end) + late
+                let maximum = outage.upperBound + late <= end ? 0 : max(0, outage.upperBound - end) + late
                 #expect(
-                    silent <= most, "\(minutes) min, \(seconds) s, \(begin), \(failure): \(silent) s, \(asked) fetches")
+                    silent <= maximum,
+                    "\(minutes) min, \(seconds) s, \(start), \(failure): \(silent) s, \(asked) fetches")
                 // docs/authorization.md promises this.
                 if failure == .refuses, end >= outage.upperBound + 60 { #expect(silent == 0) }
                 #expect(asked <= 10 + seconds / 30 + (outage.upperBound + 3600) / renewal, "\(asked) fetches")
@@ -45,14 +47,16 @@ import VehicleAuthorization
     @Test(arguments: [(1, 55), (300, 54), (900, 44), (1439, 35), (1800, 28)])
     func areBridgedByATokenOfAnHour(from: Int, minutes: Int) {
         for failure in Failure.allCases {
-            let (silent, _) = Self.drive(life: 3600, outage: from..<from + minutes * 60, failure: failure)
+            let (silent, _) = Self.simulateDrive(lifetime: 3600, outage: from..<from + minutes * 60, failure: failure)
             #expect(silent == 0)
         }
     }
 
     /// Drives until an hour after the outage. Returns the numbers of seconds without an update and of requests to the
     /// issuer.
-    private static func drive(life: Int, outage: Range<Int>, failure: Failure) -> (silent: Int, asked: Int) {
+    private static func simulateDrive(
+        lifetime: Int, outage: Range<Int>, failure: Failure
+    ) -> (secondsWithoutUpdate: Int, requests: Int) {
         let van = AuthorizationContext(vehicleID: "v")
         var cache = TokenCache()
         var (silent, asked) = (0, 0)
@@ -61,8 +65,8 @@ import VehicleAuthorization
             let outcome: TokenCache.Outcome =
                 outage.contains(begun)
                 ? .failure(AuthorizationError(.unavailable, "down"))
-                : .success(AuthorizationToken(value: "\(begun)", lifetime: .seconds(life)))
-            return cache.recordOutcome(outcome, for: van, begun: .seconds(begun), now: .seconds(now), jitter: 1).answer
+                : .success(AuthorizationToken(value: "\(begun)", lifetime: .seconds(lifetime)))
+            return cache.didFetch(outcome, for: van, begun: .seconds(begun), now: .seconds(now), jitter: 1).answer
         }
         for second in 0..<outage.upperBound + 3600 {
             if let begun = inProgress, second >= begun + failure.rawValue {
@@ -90,16 +94,17 @@ import VehicleAuthorization
     }
 
     /// Prints the seconds without an update for each lifetime, start and length of the outage.
-    @Test func printTheTable() {
+    @Test func printTheSecondsWithoutAnUpdate() {
         var lines: [String] = []
-        for begin in Begin.allCases {
-            for (minutes, renewal) in Self.lives {
+        for start in OutageStart.allCases {
+            for (minutes, renewal) in Self.lifetimes {
                 let cells = [30, 300, 3000].map { seconds in
-                    let from = begin == .afterRenewal ? 1 : renewal
-                    return
-                        "\(Self.drive(life: minutes * 60, outage: from..<from + seconds, failure: .refuses).silent) s"
+                    let from = start == .afterRenewal ? 1 : renewal
+                    let outcome = Self.simulateDrive(
+                        lifetime: minutes * 60, outage: from..<from + seconds, failure: .refuses)
+                    return "\(outcome.secondsWithoutUpdate) s"
                 }
-                lines.append("tokens of \(minutes) min, outage \(begin): \(cells.joined(separator: ", "))")
+                lines.append("tokens of \(minutes) min, outage \(start): \(cells.joined(separator: ", "))")
             }
         }
         print("issuer outages of 30 s, 5 min, 50 min: nothing sent for\n" + lines.joined(separator: "\n"))

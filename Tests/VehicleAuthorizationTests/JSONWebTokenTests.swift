@@ -147,7 +147,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["not a web token", TestTokens.driver(vehicleID: "van-7")])
-    func passTheRules(value: String) throws {
+    func passTheRulesIfOpaqueOrValid(value: String) throws {
         let token = try ClaimRules().checked(
             AuthorizationToken(value: value, lifetime: nil), for: AuthorizationContext(vehicleID: "van-7"))
         #expect(token.warnings == [])
@@ -208,7 +208,7 @@ import WaypostTestSupport
         #expect(ClaimRules().warnings(about: token, for: context) == warnings)
     }
 
-    @Test func tokensOfAnotherVehicleAreRejectedWithoutBeingShown() {
+    @Test func areNotShownWhenRejectedForAnotherVehicle() {
         let value = TestTokens.driver(vehicleID: "van-8")
         let error = #expect(throws: AuthorizationError.self) {
             try ClaimRules().checked(

@@ -17,20 +17,20 @@ import Testing
         var token: AuthorizationToken? = AuthorizationToken(
             value: String(repeating: word, count: 40), lifetime: .seconds(300))
         var copy = token?.withLifetime(nil)
-        let place = unsafe UInt(bitPattern: token?.secret.bytes.baseAddress)
+        let address = unsafe UInt(bitPattern: token?.secret.bytes.baseAddress)
         token = nil
-        #expect(try Self.memory(at: place).contains(word), "held by a copy")
+        #expect(try Self.memory(at: address).contains(word), "held by a copy")
         #expect(copy?.value.hasPrefix(word) == true)
         copy = nil
-        #expect(try !Self.memory(at: place).contains(word))
+        #expect(try !Self.memory(at: address).contains(word))
     }
 
-    private static func memory(at place: UInt) throws -> String {
+    private static func memory(at address: UInt) throws -> String {
         let descriptor = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 600)
-        let count = unsafe pread(descriptor, &bytes, bytes.count, off_t(place))
+        let count = unsafe pread(descriptor, &bytes, bytes.count, off_t(address))
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }

@@ -17,14 +17,14 @@ import WaypostTestSupport
         let cached = CachedAuthorization(issuer, clock: clock, jitter: { issuer.draw() }) { _ in }
         var (rounds, asked) = (0, 0)
         while issuer.now < Self.week {
-            // Sometimes all at once; usually a few, like updates.
+            // Sometimes all callers ask at once. Usually a few do, as for updates.
             let callers = rounds.isMultiple(of: 20) ? 1000 : 30
             rounds += 1
             asked += callers
             let total = asked
             await withTaskGroup { group in
-                for _ in 0..<callers { group.addTask { await call(cached, issuer) } }
-                group.addTask { await passTime(clock, cached, issuer, until: total) }
+                for _ in 0..<callers { group.addTask { await makeUpdate(with: cached, issuer) } }
+                group.addTask { await passTime(of: clock, cached, issuer, until: total) }
             }
             if issuer.draw() < 0.1 { await cached.networkReturned() }
             clock.advance(by: issuer.drawPause())
@@ -34,15 +34,16 @@ import WaypostTestSupport
         #expect(tally.problems.prefix(5) == [])
         #expect(tally.maximumAtOnce == 1, "one fetch per vehicle at a time")
         #expect(tally.fetches == tally.issued + tally.failures + tally.givenUp)
-        #expect(tally.issued <= tally.lives + tally.rejected.count)
+        #expect(tally.issued <= tally.dueTokens + tally.rejected.count)
         // Every planned event happened.
-        #expect(tally.lives > 2000 && tally.failures > 200 && tally.rejected.count > 200 && tally.handedOut > 50_000)
+        #expect(
+            tally.dueTokens > 2000 && tally.failures > 200 && tally.rejected.count > 200 && tally.handedOut > 50_000)
     }
 
     /// Advances time until `total` callers are answered and every fetch has ended. Time advances only while each fetch
     /// in progress sleeps, so that it doesn't overtake running callers, or fetches that the issuer hasn't received.
     private func passTime(
-        _ clock: ManualClock, _ cached: CachedAuthorization, _ issuer: WeekIssuer, until total: Int
+        of clock: ManualClock, _ cached: CachedAuthorization, _ issuer: WeekIssuer, until total: Int
     ) async {
         while true {
             let isAnswered = issuer.answered == total
@@ -54,22 +55,22 @@ import WaypostTestSupport
     }
 
     /// Makes one update: requests a token, may give up, checks the token, and may have it rejected.
-    private func call(_ cached: CachedAuthorization, _ issuer: WeekIssuer) async {
+    private func makeUpdate(with cached: CachedAuthorization, _ issuer: WeekIssuer) async {
         let context = AuthorizationContext(vehicleID: Self.vehicles[Int(issuer.draw() * 20) % 20])
         let givesUp = issuer.draw() < 0.05
         let askedAt = issuer.now
-        let dropped = issuer.droppedCount
+        let discarded = issuer.discardedCount
         let request = Task { try await cached.token(for: context) }
         if givesUp {
             await Task.yield()
             request.cancel()
         }
         let result = await request.result
-        issuer.check(result, for: context, askedAt: askedAt, afterDrops: dropped, gaveUp: givesUp)
+        issuer.check(result, for: context, askedAt: askedAt, afterDiscards: discarded, gaveUp: givesUp)
         guard case .success(let token) = result, issuer.draw() < 0.005 else { return }
         issuer.recordRejection(of: token)
         await cached.discard(token, for: context)
-        issuer.recordDrop(of: token)
+        issuer.recordDiscard(of: token)
     }
 }
 
@@ -82,7 +83,7 @@ private final class WeekIssuer: VehicleAuthorization {
     }
 
     struct Tally {
-        var (fetches, issued, failures, givenUp, lives, handedOut, maximumAtOnce) = (0, 0, 0, 0, 0, 0, 0)
+        var (fetches, issued, failures, givenUp, dueTokens, handedOut, maximumAtOnce) = (0, 0, 0, 0, 0, 0, 0)
         var rejected: Set<String> = []
         var problems: [String] = []
     }
@@ -95,10 +96,10 @@ private final class WeekIssuer: VehicleAuthorization {
         var issues: [String: Issue] = [:]
         var newest: [String: String] = [:]
         /// The tokens whose discard has returned, with their position in the order of the returns.
-        var dropped: [String: Int] = [:]
+        var discarded: [String: Int] = [:]
     }
 
-    private enum Fate { case token(lifetime: Int), tokenOfAnother, failure }
+    private enum Outcome { case token(lifetime: Int), tokenOfAnother, failure }
 
     private let clock: ManualClock
     private let start: ManualClock.Instant
@@ -115,7 +116,7 @@ private final class WeekIssuer: VehicleAuthorization {
     var now: Duration { start.duration(to: clock.now) }
     var tally: Tally { state.withLock { $0.tally } }
     var answered: Int { state.withLock { $0.answered } }
-    var droppedCount: Int { state.withLock { $0.dropped.count } }
+    var discardedCount: Int { state.withLock { $0.discarded.count } }
 
     /// Draws from 0 up to, but not including, 1.
     func draw() -> Double { state.withLock { $0.random.unit() } }
@@ -128,7 +129,9 @@ private final class WeekIssuer: VehicleAuthorization {
 
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         let fetchedAt = now
-        let (number, fate, delay, isDue) = state.withLock { state in begin(&state, context.vehicleID, at: fetchedAt) }
+        let (number, outcome, delay, isDue) = state.withLock { state in
+            beginFetch(for: context.vehicleID, in: &state, at: fetchedAt)
+        }
         defer { state.withLock { $0.running[context.vehicleID, default: 0] -= 1 } }
         if delay > .zero {
             do { try await clock.sleep(for: delay) } catch {
@@ -136,13 +139,13 @@ private final class WeekIssuer: VehicleAuthorization {
                 throw AuthorizationError(.cancelled, "no caller waits")
             }
         }
-        switch fate {
+        switch outcome {
         case .token(let lifetime):
             let value = TestTokens.driver(vehicleID: context.vehicleID, lifetime: lifetime, serial: number)
             let issue = Issue(vehicleID: context.vehicleID, fetchedAt: fetchedAt, lifetime: .seconds(lifetime))
             state.withLock { state in
                 state.tally.issued += 1
-                if isDue { state.tally.lives += 1 }
+                if isDue { state.tally.dueTokens += 1 }
                 (state.issues[value], state.newest[context.vehicleID]) = (issue, value)
             }
             return AuthorizationToken(value: value, lifetime: issue.lifetime)
@@ -157,9 +160,9 @@ private final class WeekIssuer: VehicleAuthorization {
 
     /// Draws the outcome of a fetch. Records a problem if the fetch has no reason: the vehicle's token was neither
     /// rejected nor at two fifths of its life.
-    private func begin(
-        _ state: inout State, _ vehicleID: String, at now: Duration
-    ) -> (number: Int, fate: Fate, delay: Duration, isDue: Bool) {
+    private func beginFetch(
+        for vehicleID: String, in state: inout State, at now: Duration
+    ) -> (number: Int, outcome: Outcome, delay: Duration, isDue: Bool) {
         state.tally.fetches += 1
         state.running[vehicleID, default: 0] += 1
         state.tally.maximumAtOnce = max(state.tally.maximumAtOnce, state.running[vehicleID, default: 0])
@@ -173,20 +176,22 @@ private final class WeekIssuer: VehicleAuthorization {
         }
         let delay = Duration.seconds(state.random.unit() < 0.3 ? state.random.unit() * 20 : 0)
         let kind = state.random.unit()
-        let fate: Fate =
+        let outcome: Outcome =
             kind < 0.1
             ? .failure : kind < 0.12 ? .tokenOfAnother : .token(lifetime: 900 + Int(state.random.unit() * 2700))
-        return (state.tally.fetches, fate, delay, isDue)
+        return (state.tally.fetches, outcome, delay, isDue)
     }
 
     func recordRejection(of token: AuthorizationToken) { state.withLock { _ = $0.tally.rejected.insert(token.value) } }
 
-    func recordDrop(of token: AuthorizationToken) { state.withLock { $0.dropped[token.value] = $0.dropped.count } }
+    func recordDiscard(of token: AuthorizationToken) {
+        state.withLock { $0.discarded[token.value] = $0.discarded.count }
+    }
 
-    /// Judges the answer to a caller that asked at `askedAt`, when `afterDrops` discards had returned.
+    /// Judges the answer to a caller that asked at `askedAt`, when `afterDiscards` discards had returned.
     func check(
         _ result: Result<AuthorizationToken, any Error>, for context: AuthorizationContext, askedAt: Duration,
-        afterDrops: Int, gaveUp: Bool
+        afterDiscards: Int, gaveUp: Bool
     ) {
         state.withLock { state in
             state.answered += 1
@@ -201,7 +206,7 @@ private final class WeekIssuer: VehicleAuthorization {
                         ? "only \(life) left"
                         : life > issue.fetchedAt + issue.lifetime - askedAt
                             ? "\(life) is longer than it lives"
-                            : state.dropped[token.value].map { $0 < afterDrops } == true ? "discarded before" : nil
+                            : state.discarded[token.value].map { $0 < afterDiscards } == true ? "discarded before" : nil
                 } else {
                     problem = "a token that is not its own"
                 }
