@@ -131,7 +131,7 @@ struct CheckCommand {
             line: "authorization: the token comes from the file DIRECTORY/none, which can't be read: No such"),
         Case(
             part: authorization,
-            with:
+            replacement:
                 #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "DIRECTORY/open"}}}"#,
             line:
                 "authorization: header Authorization comes from the file DIRECTORY/open, which contains a secret and can be "
@@ -139,7 +139,7 @@ struct CheckCommand {
         ),
         Case(
             part: authorization,
-            with:
+            replacement:
                 #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "DIRECTORY/open"}}"#,
             line:
                 "authorization: authorization.body comes from the file DIRECTORY/open, which contains a secret and can be "

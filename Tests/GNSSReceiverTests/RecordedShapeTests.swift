@@ -90,7 +90,7 @@ struct RecordedShape {
 
     /// Returns the number of shape points between updates at `interval`, and of the points of the greedy choice.
     private static func pointCounts(of drive: URL, interval: Double) throws -> (shape: Int, greedy: Int) {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         var pending = [Fix]()
         var points = (shape: 0, greedy: 0)
         for fix in try fixes(of: drive) {
@@ -99,7 +99,7 @@ struct RecordedShape {
                 $0.timeOfFix.duration(to: fix.timeOfFix) > .seconds(10) || !fix.isWithinReach(of: $0)
             }
             if breaks ?? false {
-                shape.forget()
+                shape.reset()
                 pending = []
             }
             shape.add(fix)
@@ -107,7 +107,7 @@ struct RecordedShape {
             guard let first = pending.first else { continue }
             let elapsed = first.timeOfFix.duration(to: fix.timeOfFix) / .seconds(1)
             guard pending.count == 1 || elapsed >= interval - 0.5 else { continue }
-            points.shape += shape.take().count
+            points.shape += shape.takePoints().count
             if pending.count > 1 { points.greedy += greedyPointCount(of: pending, toleranceMeters: 4.965) }
             pending = [fix]
         }

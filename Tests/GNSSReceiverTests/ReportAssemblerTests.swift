@@ -21,7 +21,7 @@ import TimeAndChance
 
     private mutating func idle(until now: Duration) {
         var out: [Fix] = []
-        assembler.lineIsIdle(at: now) { out.append($0) }
+        assembler.handleIdleLine(at: now) { out.append($0) }
         record(out)
     }
 

@@ -112,7 +112,7 @@ struct LogTraces {
 
     @Test func areSettledOnceTheExplanationCannotChange() {
         var trace = LogTrace(lines: 1...1)
-        trace.take(Array(Self.learnedEpochs.utf8).span)
+        trace.read(Array(Self.learnedEpochs.utf8).span)
         #expect(!trace.isSettled)  // a whole frame must fit into the bytes that are inspected
         trace.read(Array(repeating: UInt8(ascii: "\n"), count: 10_000).span)
         #expect(trace.isSettled)

@@ -193,7 +193,7 @@ import WaypostTestSupport
     }
 
     /// The newest update is finally sent alone, so that repeated rejections single out one update.
-    @Test(arguments: [.unknown, .on(owesOffline: false)] as [UploadPrivacy])
+    @Test(arguments: [.unknown, .on(isOfflinePending: false)] as [UploadPrivacy])
     func findTheRejectedUpdate(privacy: UploadPrivacy) throws {
         let upload = UploadStateDriver(privacy: privacy)
         var sent: [Int] = []

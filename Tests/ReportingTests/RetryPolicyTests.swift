@@ -13,7 +13,8 @@ import Testing
 
     @Test(arguments: [(1, 0.0, 30.0, 30.0), (1, 1, 30, 31), (9, 1, 30, 35), (1, 0, 86_400, 600), (1, 0.5, 0, 0.5)])
     func obeyTheDelayOfTheServerUpToALimit(retry: Int, jitter: Double, after: Double, seconds: Double) {
-        #expect(Self.policy.delay(beforeRetry: retry, jitter: jitter, after: .seconds(after)) == .seconds(seconds))
+        #expect(
+            Self.policy.delay(beforeRetry: retry, jitter: jitter, requestedDelay: .seconds(after)) == .seconds(seconds))
     }
 
     @Test(arguments: [(0.0, 30.0), (0.5, 45), (1, 60)]) func probeSlowlyOnHold(jitter: Double, seconds: Double) {

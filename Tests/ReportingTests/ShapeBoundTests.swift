@@ -120,7 +120,7 @@ import TimeAndChance
     @Test func holdsForADayAtTenHertz() {
         let fixes = Self.trackCount >= 100_000 ? 864_000 : 9000
         var drive = RandomDrive(seed: 7, fixesPerSecond: 10)
-        var (shape, follower) = (ShapePoints(meters: 5), Follower())
+        var (shape, follower) = (ShapePoints(toleranceMeters: 5), Follower())
         var (lastUpdate, maximum) = (UTCTime?.none, 0)
         for _ in 0..<fixes {
             let fix = drive.nextFix()
@@ -139,7 +139,7 @@ import TimeAndChance
     /// Only the latest points are kept until an update.
     @Test func keepsItsMemoryLimitWithoutUpdates() {
         var drive = RandomDrive(seed: 3, fixesPerSecond: 10)
-        var shape = ShapePoints(meters: 1)
+        var shape = ShapePoints(toleranceMeters: 1)
         var maximum = 0
         for _ in 0..<(Self.trackCount >= 100_000 ? 864_000 : 9000) {
             shape.add(drive.nextFix())

@@ -117,9 +117,9 @@ import WaypostTestSupport
 
     /// After a wrong clock is recognised, none of its fixes become shape points.
     @Test func isForgottenIfTheClockWasWrong() {
-        var shape = ShapePoints(meters: 5)
+        var shape = ShapePoints(toleranceMeters: 5)
         for fix in Self.drive(100...110, along: { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
-        shape.forget()
+        shape.reset()
         shape.add(Self.fix(1, east: 0))
         #expect(shape.takePoints().isEmpty)
     }
@@ -127,7 +127,7 @@ import WaypostTestSupport
     @Test func dependsOnTheConfiguredTolerance() {
         let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
         func pointCount(tolerance meters: Double?) -> Int {
-            var shape = ShapePoints(meters: meters)
+            var shape = ShapePoints(toleranceMeters: meters)
             for fix in corner {
                 shape.add(fix)
                 if fix == corner[0] { _ = shape.takePoints() }
