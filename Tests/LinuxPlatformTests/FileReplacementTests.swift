@@ -20,7 +20,7 @@ import WaypostTestSupport
         try file.commit(Array("new".utf8))
         #expect(try text(ofFile: "page") == "new")
         #expect(try fileNames() == ["page"])
-        #expect(try FileStatus(behind: path).permissions == 0o600)
+        #expect(try FileStatus(followingLinksAt: path).permissions == 0o600)
     }
 
     @Test func leaveNoTemporaryFileWhenReleased() throws {

@@ -58,15 +58,15 @@ import WaypostTestSupport
     }
 
     @Test func haveARemedyIfNotTrusted() throws {
-        func doubt(about directory: FileStatus) -> String? {
-            DirectoryTrust.doubt(directory, Sharing.none, for: 1000)?.sentence
+        func refusal(about directory: FileStatus) -> String? {
+            DirectoryTrust.refusal(of: directory, sharing: Sharing.none, for: 1000)?.sentence
         }
         #expect(
-            doubt(about: FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
+            refusal(about: FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
                 == "belongs to uid 1001, who could replace a file with a link; choose a "
                 + "directory that belongs to uid 1000, or run this as its owner")
         #expect(
-            doubt(about: FileStatus(kind: .directory, owner: 1000, group: 50, permissions: 0o770))
+            refusal(about: FileStatus(kind: .directory, owner: 1000, group: 50, permissions: 0o770))
                 == "may be written by members of gid 50, who could replace a file with a link; run "
                 + "chmod go-w on it, or choose another directory")
         #expect(
@@ -76,7 +76,7 @@ import WaypostTestSupport
                 == "may be written by members of gid 2000, who could replace a file with a link; run chmod +t on "
                 + "it (usual for a Kubernetes volume with fsGroup), or choose another directory")
         #expect(
-            doubt(about: FileStatus(kind: .directory, owner: 0, permissions: 0o1777))
+            refusal(about: FileStatus(kind: .directory, owner: 0, permissions: 0o1777))
                 == "may be written by every user, who could replace a file with a link; choose a directory in it, or "
                 + "choose another directory")
     }
@@ -88,7 +88,7 @@ import WaypostTestSupport
         (FileStatus(kind: .file, owner: 1000, linkCount: 0), true),
     ])
     func holdFilesThatOnlyTheirOwnerWrites(file: FileStatus, isTrusted: Bool) {
-        #expect((file.doubt(writtenBy: 1000) == nil) == isTrusted)
+        #expect((file.writeRefusal(for: 1000) == nil) == isTrusted)
     }
 
     /// `private -> theirs`, which systemd creates for a dynamic user, belongs to root or to this user.

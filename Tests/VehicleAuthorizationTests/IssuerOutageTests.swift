@@ -66,7 +66,7 @@ import VehicleAuthorization
                 outage.contains(begun)
                 ? .failure(AuthorizationError(.unavailable, "down"))
                 : .success(AuthorizationToken(value: "\(begun)", lifetime: .seconds(lifetime)))
-            return cache.didFetch(outcome, for: van, begun: .seconds(begun), now: .seconds(now), jitter: 1).answer
+            return cache.recordOutcome(outcome, for: van, begun: .seconds(begun), now: .seconds(now), jitter: 1).answer
         }
         for second in 0..<outage.upperBound + 3600 {
             if let begun = inProgress, second >= begun + failure.rawValue {

@@ -39,13 +39,13 @@ import VehicleAuthorization
         ] as [(Int?, Int, String)])
     func reuseATokenUntilItExpires(lifetime: Int?, requestedAt: Int, answer: String) {
         var cache = cache(holding: token(lifetime: lifetime))
-        #expect(kind(of: cache.request(van7, now: .seconds(requestedAt))) == answer)
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(requestedAt))) == answer)
     }
 
     @Test(arguments: [3600, nil] as [Int?]) func returnNoTokenTwiceUnderTheAskingPolicy(lifetime: Int?) {
         var cache = TokenCache(policy: .askingAtEveryUpdate)
         for moment in [0, 0, 1, 2000] {
-            #expect(cache.request(van7, now: .seconds(moment)) == .fetch)
+            #expect(cache.requestToken(for: van7, now: .seconds(moment)) == .fetch)
             let (answer, warnings) = store(token(lifetime: lifetime), in: &cache, at: moment)
             // The lifetime of a token that is issued again continues.
             #expect((try? answer.get().lifetime) == lifetime.map { .seconds($0 - moment) })
@@ -60,46 +60,46 @@ import VehicleAuthorization
         _ = cache.recordOutcome(
             .failure(AuthorizationError(.unavailable, "no")), for: van7, begun: .seconds(1), now: .seconds(1), jitter: 1
         )
-        #expect(kind(of: cache.request(van7, now: .seconds(1))) == "fail")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(1))) == "fail")
         cache.forgetTokens()
         #expect(cache.requestToken(for: van7, now: .seconds(1)) == .fetch)
     }
 
     @Test func returnTheRemainingLifetime() {
         var cache = cache(holding: token(lifetime: 3600))
-        #expect(cache.request(van7, now: .seconds(600)) == .use(token(lifetime: 3000)))
+        #expect(cache.requestToken(for: van7, now: .seconds(600)) == .use(token(lifetime: 3000)))
     }
 
     @Test func countLifetimeFromTheStartOfTheFetch() {
         var cache = TokenCache()
-        _ = cache.request(van7, now: .seconds(100))
-        _ = cache.didFetch(
+        _ = cache.requestToken(for: van7, now: .seconds(100))
+        _ = cache.recordOutcome(
             .success(token(lifetime: 400)), for: van7, begun: .seconds(100), now: .seconds(150), jitter: 1)
-        #expect(cache.request(van7, now: .seconds(160)) == .use(token(lifetime: 340)))
-        #expect(kind(of: cache.request(van7, now: .seconds(200))) == "useAndRefresh")
+        #expect(cache.requestToken(for: van7, now: .seconds(160)) == .use(token(lifetime: 340)))
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(200))) == "useAndRefresh")
     }
 
     @Test func fetchOnceForManyCallers() {
         var cache = TokenCache()
         #expect(
-            (0..<5).map { _ in kind(of: cache.request(van7, now: .zero)) } == ["fetch", "wait", "wait", "wait", "wait"])
+            (0..<5).map { _ in kind(of: cache.requestToken(for: van7, now: .zero)) } == ["fetch", "wait", "wait", "wait", "wait"])
     }
 
     @Test func refreshOnceWhileReturningTheCurrentToken() {
         var cache = cache(holding: token(lifetime: 3600))
         #expect(
-            (0..<3).map { _ in kind(of: cache.request(van7, now: .seconds(3000))) } == ["useAndRefresh", "use", "use"])
+            (0..<3).map { _ in kind(of: cache.requestToken(for: van7, now: .seconds(3000))) } == ["useAndRefresh", "use", "use"])
     }
 
     @Test func keepOneTokenPerVehicle() {
         var cache = cache(holding: token(lifetime: 3600, value: "seven"))
         let van8 = AuthorizationContext(vehicleID: "van-8")
-        #expect(cache.request(van8, now: .zero) == .fetch)
-        _ = cache.didFetch(
+        #expect(cache.requestToken(for: van8, now: .zero) == .fetch)
+        _ = cache.recordOutcome(
             .success(token(lifetime: 3600, value: "eight")), for: van8, begun: .zero, now: .zero, jitter: 1)
-        #expect(cache.request(van7, now: .zero) == .use(token(lifetime: 3600, value: "seven")))
-        #expect(cache.request(van8, now: .zero) == .use(token(lifetime: 3600, value: "eight")))
-        #expect(kind(of: cache.request(AuthorizationContext(vehicleID: "van-7", taskID: "t"), now: .zero)) == "fetch")
+        #expect(cache.requestToken(for: van7, now: .zero) == .use(token(lifetime: 3600, value: "seven")))
+        #expect(cache.requestToken(for: van8, now: .zero) == .use(token(lifetime: 3600, value: "eight")))
+        #expect(kind(of: cache.requestToken(for: AuthorizationContext(vehicleID: "van-7", taskID: "t"), now: .zero)) == "fetch")
     }
 
     @Test func dropTheLeastRecentlyUsedContext() {
@@ -108,21 +108,21 @@ import VehicleAuthorization
         var cache = TokenCache(policy: policy)
         for (moment, vehicle) in ["a", "b", "a", "c"].enumerated() {
             let context = AuthorizationContext(vehicleID: vehicle)
-            if cache.request(context, now: .seconds(moment)) == .fetch {
-                _ = cache.didFetch(.success(token(lifetime: 3600)), for: context, begun: .zero, now: .zero, jitter: 1)
+            if cache.requestToken(for: context, now: .seconds(moment)) == .fetch {
+                _ = cache.recordOutcome(.success(token(lifetime: 3600)), for: context, begun: .zero, now: .zero, jitter: 1)
             }
         }
         #expect(cache.count == 2)
-        #expect(kind(of: cache.request(AuthorizationContext(vehicleID: "a"), now: .seconds(9))) == "use")
-        #expect(kind(of: cache.request(AuthorizationContext(vehicleID: "b"), now: .seconds(9))) == "fetch")
+        #expect(kind(of: cache.requestToken(for: AuthorizationContext(vehicleID: "a"), now: .seconds(9))) == "use")
+        #expect(kind(of: cache.requestToken(for: AuthorizationContext(vehicleID: "b"), now: .seconds(9))) == "fetch")
     }
 
     @Test func dropOnlyTheRejectedToken() {
         var cache = cache(holding: token(lifetime: 3600, value: "new"))
         cache.discard(token(lifetime: 3600, value: "old"), for: van7)
-        #expect(kind(of: cache.request(van7, now: .zero)) == "use")
+        #expect(kind(of: cache.requestToken(for: van7, now: .zero)) == "use")
         cache.discard(token(lifetime: 3600, value: "new"), for: van7)
-        #expect(kind(of: cache.request(van7, now: .zero)) == "fetch")
+        #expect(kind(of: cache.requestToken(for: van7, now: .zero)) == "fetch")
     }
 
     /// The seconds after the first fetch, and whether a warning is expected. An issuer that signs twice within a second
@@ -131,10 +131,10 @@ import VehicleAuthorization
     func warnIfTheRejectedTokenIsIssuedAgain(second: Int, expectsWarning: Bool) {
         var cache = cache(holding: token(lifetime: 3600, value: "same"))
         cache.discard(token(lifetime: 3600, value: "same"), for: van7)
-        _ = cache.request(van7, now: .seconds(second))
+        _ = cache.requestToken(for: van7, now: .seconds(second))
         let warnings = store(token(lifetime: 3600, value: "same"), in: &cache, at: second).warnings
-        #expect(warnings == (expectsWarning ? [.rejectedTokenAgain(van7)] : []))
-        #expect(kind(of: cache.request(van7, now: .seconds(second))) == "use")
+        #expect(warnings == (expectsWarning ? [.rejectedTokenReissued(van7)] : []))
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(second))) == "use")
     }
 
     @Test func warnOnceAboutShortLivedTokens() {
@@ -145,9 +145,9 @@ import VehicleAuthorization
             return store(token(lifetime: 60 + number, value: "\(number)"), in: &cache, at: 0).warnings.count
         }
         #expect(counts == [1, 0, 0])
-        _ = cache.request(van7, now: .seconds(599))
+        _ = cache.requestToken(for: van7, now: .seconds(599))
         #expect(store(token(lifetime: 61), in: &cache, at: 599).warnings == [])
-        _ = cache.request(van7, now: .seconds(600))
+        _ = cache.requestToken(for: van7, now: .seconds(600))
         #expect(store(token(lifetime: 62), in: &cache, at: 600).warnings.count == 1, "and again every ten minutes")
     }
 
@@ -155,7 +155,7 @@ import VehicleAuthorization
     @Test func warnAboutNewTopicsAfterManyOthers() {
         var cache = TokenCache()
         func warningCount(missing claim: String, at second: Int) -> Int {
-            _ = cache.request(van7, now: .seconds(second))
+            _ = cache.requestToken(for: van7, now: .seconds(second))
             let warning = TokenWarning.claims(.missing(claim: claim), van7)
             let token = AuthorizationToken(value: claim, lifetime: .seconds(3600), reuse: .zero, warnings: [warning])
             return store(token, in: &cache, at: second).warnings.count
@@ -182,9 +182,9 @@ import VehicleAuthorization
             return store(questionable, in: &cache, at: 0).warnings
         }
         #expect(warningsPerCall == [[.questionableToken(Self.expiryWarning(0))], [], []])
-        #expect(kind(of: cache.request(van7, now: .seconds(99))) == "use")
-        #expect(kind(of: cache.request(van7, now: .seconds(100))) == "useAndRefresh")
-        #expect(kind(of: cache.request(van7, now: .seconds(101))) == "use", "while the fetch hangs")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(99))) == "use")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(100))) == "useAndRefresh")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(101))) == "use", "while the fetch hangs")
     }
 
     /// The state of the renewal, by the current token and the last fetch.
@@ -195,7 +195,7 @@ import VehicleAuthorization
         _ = cache.requestToken(for: van7, now: .zero)
         _ = cache.recordOutcome(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
         #expect(cache.renewal(of: van7, now: .zero) == .lapsed, "there is nothing to renew")
-        _ = cache.request(van7, now: .seconds(2))
+        _ = cache.requestToken(for: van7, now: .seconds(2))
         store(token(lifetime: 3600), in: &cache, at: 2)
         #expect(cache.renewal(of: van7, now: .seconds(2)) == .working(remaining: .seconds(3590)))
         _ = cache.requestToken(for: van7, now: .seconds(2000))
@@ -212,13 +212,13 @@ import VehicleAuthorization
         var cache = cache(holding: token(lifetime: 3600))
         let error = AuthorizationError(.unavailable, "down", retryAfter: retryAfter.map { .seconds($0) })
         for second in [1800, 2000, 2200, 2400, 3580] {
-            #expect(kind(of: cache.request(van7, now: .seconds(second))) == "useAndRefresh")
-            _ = cache.didFetch(
+            #expect(kind(of: cache.requestToken(for: van7, now: .seconds(second))) == "useAndRefresh")
+            _ = cache.recordOutcome(
                 .failure(error), for: van7, begun: .seconds(second), now: .seconds(second), jitter: 1)
         }
-        #expect(kind(of: cache.request(van7, now: .seconds(3589))) == "use")
-        #expect(kind(of: cache.request(van7, now: .seconds(next - 1))) != "fetch")
-        #expect(kind(of: cache.request(van7, now: .seconds(next))) == "fetch")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(3589))) == "use")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(next - 1))) != "fetch")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(next))) == "fetch")
     }
 
     /// The number of the failure, its `retryAfter`, and the wait after it with jitter 1 and 0.
@@ -233,13 +233,13 @@ import VehicleAuthorization
             let error = AuthorizationError(.unavailable, "down", retryAfter: retryAfter.map { .seconds($0) })
             var now = Duration.zero
             for number in 1...failures {
-                #expect(kind(of: cache.request(van7, now: now)) == "fetch")
-                _ = cache.didFetch(.failure(error), for: van7, begun: now, now: now, jitter: jitter)
+                #expect(kind(of: cache.requestToken(for: van7, now: now)) == "fetch")
+                _ = cache.recordOutcome(.failure(error), for: van7, begun: now, now: now, jitter: jitter)
                 if number < failures { now += .seconds(600) }
             }
             let justBefore = cache.requestToken(for: van7, now: now + .seconds(wait) - .milliseconds(1))
             #expect(justBefore == .fail(AuthorizationError(.unavailable, "down", retryAfter: .milliseconds(1))))
-            #expect(kind(of: cache.request(van7, now: now + .seconds(wait))) == "fetch")
+            #expect(kind(of: cache.requestToken(for: van7, now: now + .seconds(wait))) == "fetch")
         }
     }
 
@@ -247,32 +247,32 @@ import VehicleAuthorization
         var cache = TokenCache()
         _ = cache.requestToken(for: van7, now: .zero)
         let error = AuthorizationError(.unavailable, "down", retryAfter: .seconds(60))
-        _ = cache.didFetch(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
-        #expect(kind(of: cache.request(van7, now: .seconds(1))) == "fail")
+        _ = cache.recordOutcome(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(1))) == "fail")
         cache.forgetFailures()
-        #expect(kind(of: cache.request(van7, now: .seconds(1))) == "fetch")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(1))) == "fetch")
     }
 
     @Test func returnAGoodTokenWhileItsRefreshFails() {
         var cache = cache(holding: token(lifetime: 3600))
-        #expect(kind(of: cache.request(van7, now: .seconds(3000))) == "useAndRefresh")
-        _ = cache.didFetch(
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(3000))) == "useAndRefresh")
+        _ = cache.recordOutcome(
             .failure(AuthorizationError(.unavailable, "down")), for: van7, begun: .seconds(3000), now: .seconds(3001),
             jitter: 1)
-        #expect(kind(of: cache.request(van7, now: .seconds(3002))) == "use")
-        #expect(kind(of: cache.request(van7, now: .seconds(3003))) == "useAndRefresh")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(3002))) == "use")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(3003))) == "useAndRefresh")
     }
 
     @Test func countARepeatedTokensAgeFromItsFirstFetch() {
         var cache = cache(holding: token(lifetime: 3600))
-        _ = cache.request(van7, now: .seconds(3000))
+        _ = cache.requestToken(for: van7, now: .seconds(3000))
         #expect(store(token(lifetime: 3600), in: &cache, at: 3000).answer == .success(token(lifetime: 600)))
-        #expect(cache.request(van7, now: .seconds(3100)) == .use(token(lifetime: 500)))
-        #expect(kind(of: cache.request(van7, now: .seconds(3300))) == "useAndRefresh")
+        #expect(cache.requestToken(for: van7, now: .seconds(3100)) == .use(token(lifetime: 500)))
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(3300))) == "useAndRefresh")
         let (answer, warnings) = store(token(lifetime: 3600), in: &cache, at: 3400)
         #expect(answer == .success(token(lifetime: 200)))
-        #expect(warnings == [.oldTokenAgain(van7, minimumLife: .seconds(300))])
-        _ = cache.request(van7, now: .seconds(3601))
+        #expect(warnings == [.oldTokenReissued(van7, minimumLife: .seconds(300))])
+        _ = cache.requestToken(for: van7, now: .seconds(3601))
         guard case .failure(let error) = store(token(lifetime: 3600), in: &cache, at: 3601).answer else {
             Issue.record("an expired token was accepted")
             return
@@ -283,7 +283,7 @@ import VehicleAuthorization
     @Test(arguments: [(2, true), (1, false), (0, false)])
     func rejectATokenInItsLastSecond(lifetime: Int, isAccepted: Bool) {
         var cache = TokenCache()
-        _ = cache.request(van7, now: .zero)
+        _ = cache.requestToken(for: van7, now: .zero)
         switch store(token(lifetime: lifetime), in: &cache, at: 0).answer {
         case .success: #expect(isAccepted)
         case .failure(let error): #expect(!isAccepted && error.code == .unusableAnswer, "\(error)")
@@ -299,13 +299,13 @@ import VehicleAuthorization
         ] as [(Int, Int, Int?, Int)])
     func judgeTheLifetimeAtTheEndOfTheFetch(lifetime: Int, took: Int, left: Int?, next: Int) {
         var cache = TokenCache()
-        _ = cache.request(van7, now: .zero)
-        let (answer, _) = cache.didFetch(
+        _ = cache.requestToken(for: van7, now: .zero)
+        let (answer, _) = cache.recordOutcome(
             .success(token(lifetime: lifetime)), for: van7, begun: .zero, now: .seconds(took), jitter: 0)
         #expect((try? answer.get().lifetime) == left.map { .seconds($0) })
-        #expect(kind(of: cache.request(van7, now: .seconds(next) - .milliseconds(1))) != "fetch")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(next) - .milliseconds(1))) != "fetch")
         var later = cache
-        #expect(["fetch", "wait"].contains(kind(of: later.request(van7, now: .seconds(next)))))
+        #expect(["fetch", "wait"].contains(kind(of: later.requestToken(for: van7, now: .seconds(next)))))
     }
 
     /// A fleet that started together: the renewals are far apart, and half of the lifetime is left in case the issuer
@@ -314,10 +314,10 @@ import VehicleAuthorization
     func renewAtAJitteredTimeBeforeHalfTheLifetime(lifetime: Int, earliest: Int, latest: Int) {
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {
             var cache = TokenCache()
-            _ = cache.request(van7, now: .zero)
-            _ = cache.didFetch(.success(token(lifetime: lifetime)), for: van7, begun: .zero, now: .zero, jitter: jitter)
-            #expect(kind(of: cache.request(van7, now: .seconds(moment - 1))) == "use")
-            #expect(kind(of: cache.request(van7, now: .seconds(moment))) == "useAndRefresh")
+            _ = cache.requestToken(for: van7, now: .zero)
+            _ = cache.recordOutcome(.success(token(lifetime: lifetime)), for: van7, begun: .zero, now: .zero, jitter: jitter)
+            #expect(kind(of: cache.requestToken(for: van7, now: .seconds(moment - 1))) == "use")
+            #expect(kind(of: cache.requestToken(for: van7, now: .seconds(moment))) == "useAndRefresh")
             #expect(lifetime - moment >= max(300, lifetime / 2))
         }
     }
@@ -325,12 +325,12 @@ import VehicleAuthorization
     @Test func fetchOnceAfterManyRejections() {
         var cache = cache(holding: token(lifetime: 3600, value: "old"))
         for _ in 0..<100 { cache.discard(token(lifetime: 3600, value: "old"), for: van7) }
-        #expect(kind(of: cache.request(van7, now: .seconds(1))) == "fetch")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(1))) == "fetch")
         for _ in 0..<100 { cache.discard(token(lifetime: 3600, value: "old"), for: van7) }
-        #expect(kind(of: cache.request(van7, now: .seconds(1))) == "wait")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(1))) == "wait")
         store(token(lifetime: 3600, value: "new"), in: &cache, at: 1)
         for _ in 0..<100 { cache.discard(token(lifetime: 3600, value: "old"), for: van7) }
-        #expect(kind(of: cache.request(van7, now: .seconds(1))) == "use")
+        #expect(kind(of: cache.requestToken(for: van7, now: .seconds(1))) == "use")
     }
 
     @Test func doNotFetchAtEachRejectionOfARepeatedToken() {
@@ -338,7 +338,7 @@ import VehicleAuthorization
         var fetches = 0
         for second in 0..<600 {
             cache.discard(token(lifetime: 3600, value: "same"), for: van7)
-            guard cache.request(van7, now: .seconds(second)) == .fetch else { continue }
+            guard cache.requestToken(for: van7, now: .seconds(second)) == .fetch else { continue }
             fetches += 1
             store(token(lifetime: 3600, value: "same"), in: &cache, at: second)
         }
@@ -347,7 +347,7 @@ import VehicleAuthorization
 
     @Test func warnAboutTokensThatFleetEngineWillReject() {
         var cache = TokenCache()
-        _ = cache.request(van7, now: .zero)
+        _ = cache.requestToken(for: van7, now: .zero)
         let warnings = store(token(lifetime: 86_400), in: &cache, at: 0).warnings
         #expect(warnings == [.longLivedTokens(van7, lifetime: .seconds(86_400), maximumLife: .seconds(3600))])
     }
@@ -369,10 +369,10 @@ import VehicleAuthorization
             .init(vehicleID: "one"), .init(vehicleID: "one", taskID: "t"), .init(tripID: "one"),
             .init(trackingID: "one"),
         ]
-        #expect(contexts.map { kind(of: cache.request($0, now: .zero)) } == Array(repeating: "fetch", count: 4))
+        #expect(contexts.map { kind(of: cache.requestToken(for: $0, now: .zero)) } == Array(repeating: "fetch", count: 4))
     }
 
-    private func kind(of answer: TokenCache.Answer) -> String {
+    private func kind(of answer: TokenCache.Action) -> String {
         switch answer {
         case .use: "use"
         case .useAndRefresh: "useAndRefresh"

@@ -226,7 +226,7 @@ extension Reporter {
 
     /// The time at which a sleep must end that hasn't started yet; `nil` if the sleeps in progress are enough.
     private var nextTimerEnd: Duration? {
-        state.delivering.dueAt.flatMap { dueAt in timerEnds.contains { $0 <= dueAt } ? nil : dueAt }
+        state.uploadState.dueAt.flatMap { dueAt in timerEnds.contains { $0 <= dueAt } ? nil : dueAt }
     }
 
     private func fireTimer(_ moment: Duration) {
