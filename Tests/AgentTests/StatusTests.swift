@@ -66,7 +66,7 @@ import WaypostTestSupport
         // An unsynchronized host clock is the one to correct.
         #expect(
             codes.contains(ConditionCode.hostClockWrong.rawValue) == (row.isLive && !row.isSynchronized && !row.server))
-        #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isReported || !row.isReported)
+        #expect((OnlineCheck.receiverLine(of: report).verdict == .fail) == row.isReported || !row.isReported)
     }
 
     /// The end of standard input is reported if unusable fixes arrived.

@@ -79,7 +79,7 @@ struct ServiceParts: Sendable {
                 present: { [present] in present.time }, foundRate: foundRate, progress: progress, tap: recorder),
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
-            latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
+            latestFix: { isRecording ? nil : Release.latestFixTime(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor, observers: observers(configuration),
             present: isRecording ? nil : present,
             progress: progress)

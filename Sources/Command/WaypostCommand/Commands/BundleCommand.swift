@@ -35,7 +35,7 @@ struct BundleCommand {
         let bundle = await collection.run(at: time)
         Terminal.draw("")
         if Task.isCancelled { throw Interruption("no bundle was written") }
-        let path = output ?? bundle.name
+        let path = output ?? bundle.fileName
         if output == nil { file = try openFile(at: path) }
         let text = bundle.text
         let failure: SystemError? = await onThread(named: "bundle") { [file] in

@@ -17,7 +17,7 @@ struct CheckCommand {
 
     func run() async throws -> ExitStatus {
         let options = (isOnline ? ["--online"] : []) + (asJSON ? ["--json"] : [])
-        let place = await SandboxedCheck.place(for: arguments.configurationFile, options)
+        let place = await SandboxedCheck.place(forFile: arguments.configurationFile, arguments: options)
         if case .sandbox(let command) = place, let status = try await run(command) { return status }
         let configuration: Configuration
         do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
@@ -33,7 +33,7 @@ struct CheckCommand {
         var reason: String?
         switch place {
         case .here: break
-        case .outside(let words): reason = words
+        case .outside(let why): reason = why
         case .sandbox: reason = "systemd-run failed; for the reason, type journalctl -n 20"
         }
         if let reason { try add(CheckLine(.note, "service", "sandbox not checked: \(reason)")) }
@@ -51,10 +51,10 @@ struct CheckCommand {
         for line in offline { try add(line) }
         var isAvailable = true
         if isOnline {
-            var missing = OnlineCheck.names(configuration)
+            var missing = OnlineCheck.checkNames(for: configuration)
             try await OnlineCheck.run(
                 configuration, from: arguments.configurationFile,
-                failed: Set(offline.filter { $0.verdict == .fail }.map(\.name)), waits: Terminal.draw
+                failedChecks: Set(offline.filter { $0.verdict == .fail }.map(\.name)), willWait: Terminal.draw
             ) { line in
                 isAvailable = isAvailable && line.verdict != .fail
                 missing.removeAll { $0 == line.name }

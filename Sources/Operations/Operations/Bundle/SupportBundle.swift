@@ -30,7 +30,7 @@ package struct SupportBundle: Sendable {
     }
 
     /// The name of the bundle's file, which contains the vehicle's id and the time.
-    package var name: String {
+    package var fileName: String {
         let id = vehicle?.split(separator: "/").last ?? "unknown"
         let plain = id.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         let short = plain.prefix(60)

@@ -53,23 +53,23 @@ package enum OfflineCheck {
         var lines = configuration.warnings.map {
             CheckLine($0.mayBeRight ? .note : .fail, $0.section, $0.description)
         }
-        lines += proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration)
-        lines += outbox(configuration)
-        lines += tokens(configuration.authorization, "authorization", configuration)
-        lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
-        lines += notes(configuration)
-        if let hidden = SandboxedCheck.inside?.hidden {
-            lines += SandboxedCheck.hiddenPaths(configuration.paths, hidden)
+        lines += componentLines(configuration, at: now)
+        lines += receiverLines(configuration) + privateSwitchLines(configuration) + outboxLines(configuration)
+        lines += tokenLines(configuration.authorization, section: "authorization", configuration)
+        lines += tokenLines(configuration.consumerAuthorization, section: "consumerAuthorization", configuration)
+        lines += noteLines(configuration)
+        if let directories = SandboxedCheck.current?.hiddenDirectories {
+            lines += SandboxedCheck.hiddenPathLines(for: configuration.paths, in: directories)
         }
         lines += configuration.exposedFiles(from: file, to: configuration.expectedUser).map {
             CheckLine(.fail, $0.section, $0.text)
         }
-        if let file { lines += openSecrets(configuration, file) }
+        if let file { lines += openSecretLines(configuration, file: file) }
         return lines
     }
 
     /// Returns a line for each secret in the text of `file`, if every user can read the file.
-    private static func openSecrets(_ configuration: Configuration, _ file: String) -> [CheckLine] {
+    private static func openSecretLines(_ configuration: Configuration, file: String) -> [CheckLine] {
         guard let status = try? FileStatus(behind: file), status.permissions & 0o004 != 0 else { return [] }
         return configuration.settings.compactMap { setting in
             guard case .line = setting.source, setting.value == ConfigurationSetting.redacted else { return nil }
@@ -80,9 +80,9 @@ package enum OfflineCheck {
 
     /// Creates the components of a service, because only that reveals problems with certificate files and placeholders.
     /// Writes nothing.
-    private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
+    private static func componentLines(_ configuration: Configuration, at now: UTCTime) -> [CheckLine] {
         var lines: [CheckLine] = []
-        func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
+        func check(_ name: String, files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
             // `body` throws at the first problem. The files are checked first, so that all problems with them are
             // reported.
             var problems = files?.problems ?? []
@@ -92,22 +92,24 @@ package enum OfflineCheck {
             lines += (files?.validityProblems(at: now) ?? []).map { CheckLine($0.isNow ? .fail : .note, name, $0.text) }
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
         }
-        prove("outbox") { () throws(AgentError) in try configuration.verifyOutbox() }
-        prove("status") { () throws(AgentError) in
+        check("outbox") { () throws(AgentError) in try configuration.verifyOutbox() }
+        check("status") { () throws(AgentError) in
             try configuration.verifyStatusSocket()
             try configuration.verifyStatusPort()
         }
-        prove("upload", configuration.uploadFiles) { () throws(AgentError) in _ = try configuration.makeTransport() }
-        prove("authorization", configuration.tokenFiles) { () throws(AgentError) in
+        check("upload", files: configuration.uploadFiles) { () throws(AgentError) in
+            _ = try configuration.makeTransport()
+        }
+        check("authorization", files: configuration.tokenFiles) { () throws(AgentError) in
             _ = try configuration.makeProvider()
         }
-        prove("consumerAuthorization", configuration.forConsumers?.tokenFiles) { () throws(AgentError) in
+        check("consumerAuthorization", files: configuration.forConsumers?.tokenFiles) { () throws(AgentError) in
             _ = try configuration.forConsumers?.makeProvider()
         }
         return lines
     }
 
-    private static func receiver(_ configuration: Configuration) -> [CheckLine] {
+    private static func receiverLines(_ configuration: Configuration) -> [CheckLine] {
         func line(_ verdict: CheckLine.Verdict, _ finding: CheckFinding) -> [CheckLine] {
             [CheckLine(verdict, "receiver", finding)]
         }
@@ -117,17 +119,17 @@ package enum OfflineCheck {
         case .file(let path, _) where isHidden(path):
             return [hiddenPathLine(for: path, key: "receiver.path", section: "receiver", in: configuration)]
         case .serial(let device, _):
-            switch kind(behind: device) {
+            switch fileKind(behind: device) {
             case nil: return line(.note, .deviceMissing(device))
             case .device?:
                 if let subsystem = SerialLine.foreignSubsystem(ofDevice: device) {
                     return line(.fail, .notASerialPort(device, kind: "a device of the subsystem \(subsystem)"))
                 }
-                return obstacle(toDevice: device, configuration).map { line(.fail, $0) } ?? []
+                return obstacle(toDevice: device, for: configuration).map { line(.fail, $0) } ?? []
             case let other?: return line(.fail, .notASerialPort(device, kind: other.rawValue))
             }
         case .file(let path, let follows):
-            switch kind(behind: path) {
+            switch fileKind(behind: path) {
             case nil: return line(follows ? .note : .fail, .logMissing(path))
             case .directory?: return line(.fail, .logIsDirectory(path))
             default: return []
@@ -138,7 +140,7 @@ package enum OfflineCheck {
 
     /// Returns the reason why the service's user can't open `device`; `nil` if it can, or if this process runs as
     /// another user. The device itself isn't opened, because that would disturb the process that reads it.
-    private static func obstacle(toDevice device: String, _ configuration: Configuration) -> CheckFinding? {
+    private static func obstacle(toDevice device: String, for configuration: Configuration) -> CheckFinding? {
         guard configuration.expectedUser == EffectiveUser.current,
             let obstacle = FileSystem.obstacle(to: .write, at: device)
         else { return nil }
@@ -148,23 +150,23 @@ package enum OfflineCheck {
 
     /// Checks that the directory of the private switch exists and is accessible to the service. A switch that the
     /// service can't access counts as on.
-    private static func privateSwitch(_ configuration: Configuration) -> [CheckLine] {
+    private static func privateSwitchLines(_ configuration: Configuration) -> [CheckLine] {
         guard let path = configuration.privateModeFile else { return [] }
         let directory = FileSystem.parent(of: path)
         let user = configuration.expectedUser
         func line(_ verdict: CheckLine.Verdict, _ finding: CheckFinding.PrivateSwitch) -> [CheckLine] {
             [CheckLine(verdict, "vehicle", .privateSwitch(finding, path: path))]
         }
-        if isHidden(directory) || isHidden(path) || isClosed(directory, to: user) {
+        if isHidden(directory) || isHidden(path) || isInaccessible(directory, to: user) {
             let isKnown = user == EffectiveUser.current || EffectiveUser.current == 0
             return line(isKnown ? .fail : .note, .hidden(from: FileStatus.name(ofUser: user)))
         }
-        guard kind(behind: directory) == .directory else {
+        guard fileKind(behind: directory) == .directory else {
             if path.hasPrefix("/run/waypost/") { return line(.note, .inRuntimeDirectory) }
             // A directory in /run may be missing now, because it is created again each time the system starts.
             return line(path.hasPrefix("/run/") ? .note : .fail, .withoutDirectory)
         }
-        switch kind(behind: path) {
+        switch fileKind(behind: path) {
         case nil: return FileSystem.volume(of: directory) == .memory ? line(.note, .inMemory) : []
         case .directory?: return line(.fail, .directory)
         default: return line(.note, .on)
@@ -173,7 +175,7 @@ package enum OfflineCheck {
 
     /// Returns whether `user` has no access to `directory` or to one of its parents. The user's groups aren't known, so
     /// access for any group counts as access for the user.
-    private static func isClosed(_ directory: String, to user: UInt32) -> Bool {
+    private static func isInaccessible(_ directory: String, to user: UInt32) -> Bool {
         guard user != 0 else { return false }
         var directory = FileSystem.resolved(directory) ?? directory
         while true {
@@ -187,7 +189,7 @@ package enum OfflineCheck {
     }
 
     /// Returns the kind of file at `path`, after following links; `nil` if the current user can't see a file there.
-    private static func kind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
+    private static func fileKind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
 
     /// Returns whether the current user has no access to a directory on the way to `path`.
     private static func isHidden(_ path: String) -> Bool {
@@ -207,32 +209,32 @@ package enum OfflineCheck {
 
     /// Checks that the service's user can create the outbox or write to it. `verifyOutbox` checks the outbox's file
     /// itself.
-    private static func outbox(_ configuration: Configuration) -> [CheckLine] {
+    private static func outboxLines(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
         func fault(_ finding: CheckFinding.Outbox) -> [CheckLine] { [CheckLine(.fail, "outbox", .outbox(finding))] }
-        guard kind(behind: directory) == .directory, FileSystem.volume(of: directory) != .kernel else {
+        guard fileKind(behind: directory) == .directory, FileSystem.volume(of: directory) != .kernel else {
             return fault(.below(path: path, place: directory))
         }
         if FileSystem.isReadOnly(at: directory) {
-            guard SandboxedCheck.inside != nil else { return fault(.readOnly(path: path, directory: directory)) }
+            guard SandboxedCheck.current != nil else { return fault(.readOnly(path: path, directory: directory)) }
             return fault(.notAllowed(path: path, directory: directory, unit: SandboxedCheck.unit))
         }
         // An existing outbox needs no further space, because its reserve file exists.
-        if (try? FileSystem.entry(at: path)) == .some(nil), let shortage = shortage(at: directory) {
-            return [shortage]
+        if (try? FileSystem.entry(at: path)) == .some(nil), let line = shortageLine(forOutboxIn: directory) {
+            return [line]
         }
         let user = configuration.expectedUser
         if user == EffectiveUser.current, let obstacle = FileSystem.obstacle(to: .write, at: directory) {
-            let name = SandboxedCheck.inside?.user ?? FileStatus.name(ofUser: user)
+            let name = SandboxedCheck.current?.user ?? FileStatus.name(ofUser: user)
             return fault(.notWritable(directory: directory, user: name, reason: obstacle.reason))
         }
-        return unwritableLine(path, as: user).map { [$0] } ?? []
+        return unwritableLine(forOutboxAt: path, as: user).map { [$0] } ?? []
     }
 
     /// Tries to create a directory next to the outbox at `path`, with the rights of `user`. Returns a line if that
     /// fails; `nil` if it works or can't be tried.
-    private static func unwritableLine(_ path: String, as user: UInt32) -> CheckLine? {
+    private static func unwritableLine(forOutboxAt path: String, as user: UInt32) -> CheckLine? {
         let directory = FileSystem.parent(of: FileSystem.destination(of: path))
         guard let status = try? FileStatus(behind: directory), status.kind == .directory else { return nil }
         let attempt = try? EffectiveUser.withFileRights(of: user, groups: [status.group]) {
@@ -252,7 +254,7 @@ package enum OfflineCheck {
     private static let neededFiles: Int64 = 8
 
     /// Returns a line if `directory` has too little space for a new outbox; otherwise `nil`.
-    static func shortage(at directory: String) -> CheckLine? {
+    static func shortageLine(forOutboxIn directory: String) -> CheckLine? {
         if let left = FileSystem.freeFiles(at: directory), left < neededFiles {
             let finding = CheckFinding.Outbox.tooFewInodes(directory: directory, left: left, needed: neededFiles)
             return CheckLine(.fail, "outbox", .outbox(finding))
@@ -266,18 +268,18 @@ package enum OfflineCheck {
     /// Returns the nearest parent directory of `path` that exists.
     private static func existingDirectory(above path: String) -> String {
         var directory = FileSystem.parent(of: path)
-        while kind(behind: directory) == nil, directory != "/", directory != "." {
+        while fileKind(behind: directory) == nil, directory != "/", directory != "." {
             directory = FileSystem.parent(of: directory)
         }
         return directory
     }
 
     /// Checks the files, variables and programs that are needed to request a token.
-    private static func tokens(
-        _ provider: AuthorizationConfiguration?, _ section: String, _ configuration: Configuration
+    private static func tokenLines(
+        _ provider: AuthorizationConfiguration?, section: String, _ configuration: Configuration
     ) -> [CheckLine] {
         var lines: [CheckLine] = []
-        func prove(_ body: () throws(AuthorizationError) -> Void) {
+        func check(_ body: () throws(AuthorizationError) -> Void) {
             do { try body() } catch {
                 // A missing variable or credential is only worth a note, because the service may have it although this
                 // process doesn't.
@@ -289,11 +291,11 @@ package enum OfflineCheck {
         switch provider {
         case .http(let settings, _):
             for header in settings.headers {
-                prove(header.prove)
+                check(header.prove)
                 if let doubt = header.doubt { lines.append(CheckLine(.note, section, doubt)) }
             }
             if let body = settings.body {
-                prove { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
+                check { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
             }
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, isHidden(program) {
@@ -303,13 +305,13 @@ package enum OfflineCheck {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(fault.wording.sentence)"))
             }
             for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
-                prove { () throws(AuthorizationError) in try secret.prove(for: "variable \(name)") }
+                check { () throws(AuthorizationError) in try secret.prove(for: "variable \(name)") }
             }
         case .file(let template, _):
             let path = configuration.expanded(template)
             // A path that still contains a placeholder can't be checked, because the trip isn't known yet.
             if !path.contains("{") {
-                prove { () throws(AuthorizationError) in try SecretFile.requireProtected(path, for: "the token") }
+                check { () throws(AuthorizationError) in try SecretFile.requireProtected(path, for: "the token") }
             }
         case nil: break
         }
@@ -317,7 +319,7 @@ package enum OfflineCheck {
     }
 
     /// Returns a line for each fact that isn't a problem but is worth knowing.
-    private static func notes(_ configuration: Configuration) -> [CheckLine] {
+    private static func noteLines(_ configuration: Configuration) -> [CheckLine] {
         var lines: [CheckLine] = []
         func note(_ finding: CheckFinding, on section: String) { lines.append(CheckLine(.note, section, finding)) }
         if configuration.vehicle.service == .scheduledTasks {

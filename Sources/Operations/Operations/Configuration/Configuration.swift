@@ -69,8 +69,8 @@ extension Configuration {
                 switch error {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
                     "there is no such file; \(remedy)"
-                case .system(let cause) where cause.number == EACCES && SandboxedCheck.inside != nil:
-                    "cannot be read by the service; run chgrp \(SandboxedCheck.inside?.user ?? "") \(path) and chmod g+r \(path)"
+                case .system(let cause) where cause.number == EACCES && SandboxedCheck.current != nil:
+                    "cannot be read by the service; run chgrp \(SandboxedCheck.current?.user ?? "") \(path) and chmod g+r \(path)"
                 case .system(let cause) where cause.number == EACCES:
                     "cannot be read by this user; use sudo, or, for the service, run chgrp waypost \(path) and chmod g+r \(path)"
                 case .system: "\(error)"
