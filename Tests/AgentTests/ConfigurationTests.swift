@@ -268,7 +268,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"command\", \"command\": [\"/bin/true\"], \"environment\": {\"K\": [\"hush\"]}",
-            "\"authorization.environment.K\" is an array that cannot be used; use a string, {\"file\": PATH}, "
+            "\"authorization.environment.K\" is an array, but neither a string nor a valid reference; use a string, {\"file\": PATH}, "
                 + "{\"environment\": NAME}"
         ),
         (
@@ -640,9 +640,9 @@ import WaypostTestSupport
             "}}",
             "}, \"reporting\": {\"privateZones\": [{\"latitude\": \"48.1\", \"longitude\": 191, \"radiusMeters\": 0}]}}",
             [
-                "\"reporting.privateZones[0].latitude\" cannot be used; use degrees from -90 to 90, without quotes",
-                "\"reporting.privateZones[0].longitude\" cannot be used; use degrees from -180 to 180, without quotes",
-                "\"reporting.privateZones[0].radiusMeters\" cannot be used; use metres from 10 to 100000, without quotes",
+                "\"reporting.privateZones[0].latitude\" is not an allowed value; use degrees from -90 to 90, without quotes",
+                "\"reporting.privateZones[0].longitude\" is not an allowed value; use degrees from -180 to 180, without quotes",
+                "\"reporting.privateZones[0].radiusMeters\" is not an allowed value; use metres from 10 to 100000, without quotes",
             ]
         ),
         (
@@ -680,7 +680,8 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("", "line 1"), ("[]", "holds an array"), ("{\"vehicle\": }", "line 1"), ("{\"a\": 1, \"a\": 2}", "twice"),
+        ("", "line 1"), ("[]", "is an array instead of an object"), ("{\"vehicle\": }", "line 1"),
+        ("{\"a\": 1, \"a\": 2}", "twice"),
         ("{\n  \"vehicle\": 1,,\n}", "line 2"),
     ])
     func brokenTextIsReportedWithItsPlace(text: String, words: String) {

@@ -95,11 +95,11 @@ struct Arguments: Sendable, Equatable {
 
 extension Arguments {
     /// The path of the configuration file: the value of `--config`, or the usual path if the option isn't given.
-    var configurationFile: String { value("--config") ?? Configuration.usualFile }
+    var configurationFile: String { value("--config") ?? Configuration.defaultFile }
 
     /// Reads the configuration file given by `--config`, or the one at the path `usual`.
     func configuration(
-        usual: String = Configuration.usualFile
+        usual: String = Configuration.defaultFile
     ) throws(ConfigurationError) -> Configuration {
         if let file = value("--config") { return try Configuration(file: file) }
         return try Configuration(
@@ -111,7 +111,7 @@ extension Arguments {
     /// Returns `nil` if `--config` isn't given and the usual file is unreadable or invalid. In that case, the caller
     /// asks the service at its default address.
     func serviceConfiguration(
-        usual: String = Configuration.usualFile, say: (String) -> Void = Terminal.say
+        usual: String = Configuration.defaultFile, say: (String) -> Void = Terminal.say
     ) throws(ConfigurationError) -> Configuration? {
         if value("--config") != nil { return try configuration() }
         guard FileSystem.isAllowed(.read, at: usual) else { return nil }

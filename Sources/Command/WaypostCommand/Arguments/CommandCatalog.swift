@@ -4,7 +4,7 @@ enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "accept sentences without a checksum, as sent by old receivers")
     static let config = OptionSpec.value(
-        "--config", "FILE", "the configuration file (default \(Configuration.usualFile))")
+        "--config", "FILE", "the configuration file (default \(Configuration.defaultFile))")
 
     static let commands: [CommandSpec] = [
         CommandSpec(

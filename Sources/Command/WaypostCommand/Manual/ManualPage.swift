@@ -98,7 +98,7 @@ enum ConfigurationManual {
         page.add(section: "DESCRIPTION")
         page.add(
             paragraph: """
-                The configuration of waypost(1) is one JSON file, \(Configuration.usualFile) unless --config specifies another. \
+                The configuration of waypost(1) is one JSON file, \(Configuration.defaultFile) unless --config specifies another. \
                 It is read strictly: an unknown key, a wrong type and a value out of range are errors, and waypost check reports \
                 all of them at once. Keys with a dot are in sections: upload.endpoint is the key endpoint in the section upload.
                 """)
@@ -127,7 +127,7 @@ enum ConfigurationManual {
     private static func add(_ key: ConfigurationKey, to page: inout ManualText) {
         let isSection = key.form == .section
         let kind = key.type.map { " (type \($0))" } ?? ""
-        var meaning = "\(key.about.capitalizedSentence)\(kind)."
+        var meaning = "\(key.description.capitalizedSentence)\(kind)."
         if key.path == "consumerAuthorization" { meaning += " It has the keys of authorization." }
         if key.isRequired {
             meaning += " Required."
@@ -135,7 +135,8 @@ enum ConfigurationManual {
             let words = fallback.stringValue ?? fallback.text
             meaning += " Default: \(words)."
         }
-        page.add(term: ManualText.bold(key.path) + (isSection ? "" : "  \(ManualText.literal(key.range))"), meaning)
+        page.add(
+            term: ManualText.bold(key.path) + (isSection ? "" : "  \(ManualText.literal(key.allowedValues))"), meaning)
     }
 
     private static let example = [

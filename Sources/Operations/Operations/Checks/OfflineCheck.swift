@@ -51,7 +51,7 @@ package enum OfflineCheck {
         _ configuration: Configuration, from file: String? = nil, at now: UTCTime = .system
     ) -> [CheckLine] {
         var lines = configuration.warnings.map {
-            CheckLine($0.mayBeRight ? .note : .fail, $0.section, $0.description)
+            CheckLine($0.mayBeIntended ? .note : .fail, $0.section, $0.description)
         }
         lines += componentLines(configuration, at: now)
         lines += receiverLines(configuration) + privateSwitchLines(configuration) + outboxLines(configuration)
@@ -61,7 +61,7 @@ package enum OfflineCheck {
         if let directories = SandboxedCheck.current?.hiddenDirectories {
             lines += SandboxedCheck.hiddenPathLines(for: configuration.paths, in: directories)
         }
-        lines += configuration.exposedFiles(from: file, to: configuration.expectedUser).map {
+        lines += configuration.exposureProblems(from: file, to: configuration.expectedUser).map {
             CheckLine(.fail, $0.section, $0.text)
         }
         if let file { lines += openSecretLines(configuration, file: file) }
@@ -86,10 +86,12 @@ package enum OfflineCheck {
             // `body` throws at the first problem. The files are checked first, so that all problems with them are
             // reported.
             var problems = files?.problems ?? []
-            if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
+            if problems.isEmpty, let problem = files?.keyMismatch { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }
             guard problems.isEmpty else { return }
-            lines += (files?.validityProblems(at: now) ?? []).map { CheckLine($0.isNow ? .fail : .note, name, $0.text) }
+            lines += (files?.validityProblems(at: now) ?? []).map {
+                CheckLine($0.isInvalid ? .fail : .note, name, $0.text)
+            }
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
         }
         check("outbox") { () throws(AgentError) in try configuration.verifyOutbox() }
@@ -97,14 +99,15 @@ package enum OfflineCheck {
             try configuration.verifyStatusSocket()
             try configuration.verifyStatusPort()
         }
-        check("upload", files: configuration.uploadFiles) { () throws(AgentError) in
+        check("upload", files: configuration.uploadCertificateFiles) { () throws(AgentError) in
             _ = try configuration.makeTransport()
         }
-        check("authorization", files: configuration.tokenFiles) { () throws(AgentError) in
+        check("authorization", files: configuration.tokenCertificateFiles) { () throws(AgentError) in
             _ = try configuration.makeProvider()
         }
-        check("consumerAuthorization", files: configuration.forConsumers?.tokenFiles) { () throws(AgentError) in
-            _ = try configuration.forConsumers?.makeProvider()
+        check("consumerAuthorization", files: configuration.consumerConfiguration?.tokenCertificateFiles) {
+            () throws(AgentError) in
+            _ = try configuration.consumerConfiguration?.makeProvider()
         }
         return lines
     }

@@ -109,7 +109,7 @@ package enum SandboxedCheck {
         var configurationFile: String {
             let words = self["ExecStart"].split(separator: " ")
             guard let option = words.firstIndex(of: "--config"), option + 1 < words.count else {
-                return Configuration.usualFile
+                return Configuration.defaultFile
             }
             return String(words[option + 1])
         }

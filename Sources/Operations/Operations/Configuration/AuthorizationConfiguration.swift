@@ -35,14 +35,14 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 }
 
 extension AuthorizationConfiguration {
-    /// Reads the section `authorization`, or, if `forConsumers` is `true`, `consumerAuthorization`, which configures
+    /// Reads the section `authorization`, or, if `isForConsumers` is `true`, `consumerAuthorization`, which configures
     /// the provider of tokens for trips. The result is `nil` if the type is missing or unknown.
-    init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
+    init?(_ root: inout ConfigurationSection, forConsumers isForConsumers: Bool = false) {
         var section =
-            forConsumers
+            isForConsumers
             ? root.section("consumerAuthorization", "the provider of a trip's tokens, for waypost watch --trip")
             : root.section("authorization", isRequired: true, "the provider of the vehicle's tokens")
-        if forConsumers { section.placeholders = ["tripId", "providerId"] }
+        if isForConsumers { section.placeholders = ["tripId", "providerId"] }
         // A type of `service_account` means that the user has pasted a key file from Google's console.
         if section.readMember("type")?.stringValue == "service_account" {
             section.report(
@@ -63,8 +63,10 @@ extension AuthorizationConfiguration {
             self = .command(
                 arguments: section.strings("command", "the program and its arguments, which may contain placeholders"),
                 environment: Dictionary(
-                    section.secrets("environment", schemes: false, "the variables to add to the program's environment")
-                        .map { ($0.name, $0.secret) }, uniquingKeysWith: { $1 }),
+                    section.secrets(
+                        "environment", allowsSchemes: false, "the variables to add to the program's environment"
+                    )
+                    .map { ($0.name, $0.secret) }, uniquingKeysWith: { $1 }),
                 format: TokenAnswerFormat(&section),
                 timeout: section.seconds(
                     "timeoutSeconds", in: 1...120, default: 15,
@@ -112,7 +114,7 @@ extension HTTPTokenSettings {
             _ = try HTTPURL(text.withPlaceholdersFilled)
             return text
         }
-        if let url { section.reportUnknownPlaceholders(in: url, "url") }
+        if let url { section.reportUnknownPlaceholders(in: url, under: "url") }
         let method = section.choice("method", default: Method.get, "the method of the request")
         let body = section.optionalSecret("body", "the body of a POST or PUT request, which may contain placeholders")
         if body != nil, method == .get, !section.isRejected("method") {
@@ -121,9 +123,9 @@ extension HTTPTokenSettings {
         section.reportRepeatedHeaders()
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
-            headers: section.secrets("headers", schemes: true, "the headers of the request").map {
+            headers: section.secrets("headers", allowsSchemes: true, "the headers of the request").map {
                 name, secret, scheme in
-                section.reportHeader(name, secret)
+                section.reportProblems(ofHeader: name, secret: secret)
                 return HeaderTemplate(name, secret, scheme: scheme)
             }, body: body, format: TokenAnswerFormat(&section))
         if let members = section.readMember("url")?.objectValue, let reference = ValueReference(members),
@@ -147,7 +149,7 @@ extension ConfigurationSection {
     }
 
     /// Reports a header that can't be sent, or whose credentials contain an unexpanded variable or aren't encoded.
-    fileprivate func reportHeader(_ name: String, _ secret: Secret) {
+    fileprivate func reportProblems(ofHeader name: String, secret: Secret) {
         let key = "headers.\(name)"
         if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
             report(key, "isn't a valid header name; use letters, digits and hyphens")
@@ -194,8 +196,8 @@ extension TokenAnswerFormat {
 extension ConfigurationSection {
     /// Returns the secret under `key`: a text, or a reference that is resolved each time the secret is used. Returns
     /// `nil` if the key is missing.
-    mutating func optionalSecret(_ key: String, _ about: String) -> Secret? {
-        declare(key, .secret, isSecret: true, about)
+    mutating func optionalSecret(_ key: String, _ description: String) -> Secret? {
+        declare(key, .secret, isSecret: true, description)
         guard let value = readMember(key) else {
             recordValue(key, nil, isPresent: false)
             return nil
@@ -207,23 +209,25 @@ extension ConfigurationSection {
                     + ValueReference.forms)
             return nil
         }
-        return secret(value, key)?.secret
+        return secret(from: value, under: key)?.secret
     }
 
-    /// Returns the secrets in the object under `key`, with their names. If `schemes` is `true`, each secret may have an
+    /// Returns the secrets in the object under `key`, with their names. If `allowsSchemes` is `true`, each secret may have an
     /// authentication scheme.
     mutating func secrets(
-        _ key: String, schemes: Bool, _ about: String
+        _ key: String, allowsSchemes: Bool, _ description: String
     ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
-        declare(key, .secrets(asHeaders: schemes), isSecret: true, about)
+        declare(key, .secrets(asHeaders: allowsSchemes), isSecret: true, description)
         if !has(key) { recordValue(key, nil, isPresent: false) }
         return entries(key).compactMap { name, value in
-            secret(value, "\(key).\(name)", schemes: schemes).map { (name, $0.secret, $0.scheme) }
+            secret(from: value, under: "\(key).\(name)", allowsSchemes: allowsSchemes).map {
+                (name, $0.secret, $0.scheme)
+            }
         }
     }
 
     private func secret(
-        _ value: JSONValue, _ key: String, schemes: Bool = false
+        from value: JSONValue, under key: String, allowsSchemes: Bool = false
     ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
         if let text = value.stringValue {
             recordValue(key, ConfigurationSetting.redacted, isPresent: true)
@@ -232,7 +236,7 @@ extension ConfigurationSection {
         var members = value.objectValue ?? [:]
         var scheme: HeaderTemplate.Scheme? = .verbatim
         let known = HeaderTemplate.Scheme.allCases.map { "\"\($0.rawValue)\"" }
-        if schemes, let word = members.removeValue(forKey: "scheme") {
+        if allowsSchemes, let word = members.removeValue(forKey: "scheme") {
             scheme = word.stringValue.flatMap(HeaderTemplate.Scheme.init)
             if scheme == nil { report("\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
         }
@@ -243,18 +247,18 @@ extension ConfigurationSection {
         // The message doesn't quote the value, because it may be a secret.
         report(
             key,
-            "is \(value.kind) that cannot be used; use a string, \(ValueReference.forms)"
-                + (schemes ? "; each of these objects may also have \"scheme\" \(Self.alternatives(known))" : ""))
+            "is \(value.kind), but neither a string nor a valid reference; use a string, \(ValueReference.forms)"
+                + (allowsSchemes ? "; each of these objects may also have \"scheme\" \(Self.alternatives(known))" : ""))
         return nil
     }
 
     /// Returns the URL under `key`, converted by `convert`. Messages about problems show neither the URL's credentials
     /// nor its query.
     mutating func url<Value>(
-        _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
+        _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ description: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
     ) -> Value? {
-        convertedText(key, default: fallback, ifMissing: advice, redactedBy: Self.withoutSecrets, about, convert)
+        convertedText(key, default: fallback, ifMissing: advice, redactedBy: Self.withoutSecrets, description, convert)
     }
 
     /// Returns `url` without its credentials and without anything after its path. `url` may be malformed.
@@ -298,14 +302,14 @@ extension String {
 
 extension ConfigurationSection {
     /// Returns the string under `key`, which may contain the section's placeholders. Reports any other word in braces.
-    mutating func template(_ key: String, _ about: String) -> String {
-        let text = string(key, as: "/run/vehicle-token.jwt", about)
-        reportUnknownPlaceholders(in: text, key)
+    mutating func template(_ key: String, _ description: String) -> String {
+        let text = string(key, as: "/run/vehicle-token.jwt", description)
+        reportUnknownPlaceholders(in: text, under: key)
         return text
     }
 
     /// Reports unmatched braces, and words in braces that aren't placeholders of the section.
-    func reportUnknownPlaceholders(in text: String, _ key: String) {
+    func reportUnknownPlaceholders(in text: String, under key: String) {
         let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
         let (words, rest) = text.placeholders
         if rest.contains(where: { $0 == "{" || $0 == "}" }) {

@@ -14,7 +14,7 @@ extension Configuration {
     /// Returns a transport to Fleet Engine with at most `connections` connections. If that is `nil`, the limit is what
     /// one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
-        try Self.transport(uploadFiles, upload.proxy, connections: connections)
+        try Self.makeTransport(with: uploadCertificateFiles, proxy: upload.proxy, connections: connections)
     }
 
     /// Returns a delivery that sends the configured vehicle's updates over `transport`, with tokens from
@@ -109,8 +109,8 @@ extension Configuration {
             case .http(let settings, let trust):
                 return try HTTPTokenProvider(
                     settings, section: section, providerID: vehicle.providerID,
-                    transport: try Self.transport(
-                        tokenFiles, trust.proxy, reportsCertificateEnd: reportsCertificateEnd),
+                    transport: try Self.makeTransport(
+                        with: tokenCertificateFiles, proxy: trust.proxy, reportsCertificateEnd: reportsCertificateEnd),
                     sendsCertificate: trust.clientKeyFile != nil, present: present)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
@@ -124,13 +124,13 @@ extension Configuration {
         } catch { throw (error as? AgentError) ?? AgentError(.configuration, "\(error)") }
     }
 
-    private static func transport(
-        _ files: CertificateFiles, _ proxy: HTTPProxy?, connections: Int? = nil, reportsCertificateEnd: Bool = false
+    private static func makeTransport(
+        with files: CertificateFiles, proxy: HTTPProxy?, connections: Int? = nil, reportsCertificateEnd: Bool = false
     ) throws(AgentError) -> any HTTPTransport {
         if let problem = files.problems.first { throw AgentError(.configuration, problem) }
-        var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.authorities)
+        var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.caFile)
         if let connections { options.maximumConnections = connections }
-        options.clientCertificate = files.client
+        options.clientCertificate = files.clientCertificate
         options.proxy = proxy
         options.reportsCertificateEnd = reportsCertificateEnd
         do { return try CurlTransport(options: options) } catch {

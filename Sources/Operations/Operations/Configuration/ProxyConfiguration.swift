@@ -37,11 +37,11 @@ extension ConfigurationSection {
 
     /// Returns the secret string under `key`; `nil` if it is missing. Messages don't show the value, even if it isn't a
     /// string.
-    private mutating func secretText(_ key: String, _ about: String) -> String? {
+    private mutating func secretText(_ key: String, _ description: String) -> String? {
         guard let value = readMember(key), value.stringValue == nil, value.objectValue == nil else {
-            return optionalString(key, isSecret: true, about)
+            return optionalString(key, isSecret: true, description)
         }
-        declare(key, .string, isSecret: true, about)
+        declare(key, .string, isSecret: true, description)
         recordValue(key, ConfigurationSetting.redacted, isPresent: true)
         report(key, "is \(value.kind); use a string in quotes, \(ValueReference.forms)")
         return nil

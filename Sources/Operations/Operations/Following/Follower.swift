@@ -159,7 +159,7 @@ extension Configuration {
     /// configured.
     func withProvider(for subject: Follower.Subject) throws(AgentError) -> Configuration {
         guard case .trip = subject else { return self }
-        if let forConsumers { return forConsumers }
+        if let consumerConfiguration { return consumerConfiguration }
         throw AgentError(
             .configuration,
             "the configuration has no \"consumerAuthorization\", the source of a trip's tokens; write it like "
