@@ -15,20 +15,20 @@ import TimeAndChance
 
     @Test func isTheLastGoodFixTime() {
         let present = ApproximatePresent(release: Self.release) { nil }
-        present.note(lastGood: Self.later)
-        present.note(lastGood: UTCTime(year: 2010, month: 1, day: 1))
+        present.note(acceptedFixAt: Self.later)
+        present.note(acceptedFixAt: UTCTime(year: 2010, month: 1, day: 1))
         #expect(present.time == Self.later)
     }
 
     @Test func isTheHostsClockWhileItIsSynchronized() {
         let present = ApproximatePresent(release: Self.release) { Self.later }
-        present.note(lastGood: Self.wrong)
+        present.note(acceptedFixAt: Self.wrong)
         #expect(present.time == Self.later)
     }
 
     @Test func prefersTheServersTime() {
         let present = ApproximatePresent(release: Self.release) { Self.wrong }
-        present.note(lastGood: Self.wrong)
+        present.note(acceptedFixAt: Self.wrong)
         present.observe(.serverTime(Self.later))
         #expect(present.time == Self.later)
     }

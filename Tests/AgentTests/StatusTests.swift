@@ -302,16 +302,16 @@ import WaypostTestSupport
         var evictions = Evictions()
         evictions[.oldest].count = 500
         var watch = EvictionWatch(since: evictions)
-        #expect(watch.conditions(of: evictions).isEmpty, "earlier evictions don't count")
+        #expect(watch.newConditions(for: evictions).isEmpty, "earlier evictions don't count")
         evictions[.discarded].count = 3
-        #expect(watch.conditions(of: evictions).isEmpty, "the user who discarded the updates knows")
+        #expect(watch.newConditions(for: evictions).isEmpty, "the user who discarded the updates knows")
         evictions[.thinned].count = 120
-        #expect(watch.conditions(of: evictions).map(\.code) == [.updatesThinned])
+        #expect(watch.newConditions(for: evictions).map(\.code) == [.updatesThinned])
         evictions[.oldest].count = 756
         evictions[.age].count = 1
-        let lost = watch.conditions(of: evictions)
+        let lost = watch.newConditions(for: evictions)
         #expect(lost.map(\.code) == [.updatesLost] && lost[0].cause.description.hasPrefix("257 updates"))
-        #expect(watch.conditions(of: evictions).isEmpty)
+        #expect(watch.newConditions(for: evictions).isEmpty)
     }
 
     @Test func metricsUseTheFiveTermsOfTheLedger() {

@@ -186,7 +186,7 @@ struct ConfigurationReload {
         _ configuration: Configuration, _ ledger: Ledger
     ) throws(ReloadRejection) {
         do throws(OutboxError) {
-            try OutboxVehicle(forOutbox: configuration.outbox.path).require(configuration.vehicle, ledger)
+            try OutboxVehicle(forOutbox: configuration.outbox.path).require(configuration.vehicle, ledger: ledger)
         } catch { throw ReloadRejection("\(error)") }
     }
 

@@ -95,7 +95,7 @@ package struct VehicleAgent: Sendable {
         pendingState = PendingState(of: configuration.vehicle, forOutbox: configuration.outbox.path)
         // A failure is ignored here, because the next use of the outbox reports it.
         let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
-        if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
+        if let newest { parts.present?.note(acceptedFixAt: newest.timeOfFix) }
         observer = ReportingObservers(
             [monitor, EventLog(log: log, clock: parts.clock, logsFirstDelivery: parts.progress != nil)]
                 + parts.observers
@@ -161,7 +161,7 @@ package struct VehicleAgent: Sendable {
                     waitsForOpening = false
                     monitor.clear(.storing)
                 }
-                let news = watch?.conditions(of: summary.evictions) ?? []
+                let news = watch?.newConditions(for: summary.evictions) ?? []
                 for condition in news {
                     monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.displayTime)
                 }
@@ -291,7 +291,7 @@ extension Configuration {
         outbox.uptime = { parts.clock.now }
         let owner = OutboxVehicle(forOutbox: outbox.path)
         outbox.admit = { [vehicle] ledger throws(OutboxError) in
-            try owner.adopt(vehicle, ledger) { parts.log.write(.warning, $0) }
+            try owner.adopt(vehicle, ledger: ledger) { parts.log.write(.warning, $0) }
         }
         return outbox
     }

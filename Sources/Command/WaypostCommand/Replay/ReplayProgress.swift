@@ -73,7 +73,7 @@ struct ProgressLine {
         let seconds = max(elapsed / .seconds(1), 0.001)
         guard let fleet else { return ["\(FigureText.decimal(Double(delivered) / seconds, places: 1))/s"] }
         let times = [("p50", 0.5), ("p99", 0.99)].compactMap { name, share in
-            fleet.figures.time(of: share).map { "\(name) \($0.inMilliseconds)" }
+            fleet.figures.answerTime(atQuantile: share).map { "\(name) \($0.inMilliseconds)" }
         }
         return ["\(FigureText.decimal(Double(fleet.requests) / seconds, places: 1)) requests/s"] + times
             + [fleet.figures.failureList].compactMap(\.self)

@@ -52,7 +52,7 @@ struct ReplayRun: Sendable {
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let fleet = options.fleet
         let names = try fleet.names(for: configuration.vehicle)
-        let monitor = AgentMonitor(clock: clock, log: log, isOfMany: names.count > 1)
+        let monitor = AgentMonitor(clock: clock, log: log, servesManyVehicles: names.count > 1)
         if names.count > 1 { try TestFleet.requireDescriptors() }
         let meter = Self.meter(options)
         let transport = try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil)

@@ -152,9 +152,9 @@ struct ReplayPace: Encodable {
         seconds = (duration / .milliseconds(1)).rounded() / 1000
         drivenSeconds = (driven / .milliseconds(1)).rounded() / 1000
         requestsPerSecond = (Double(requests) / max(seconds, 0.001) * 10).rounded() / 10
-        answerSecondsP50 = figures.time(of: 0.5).map(Self.seconds)
-        answerSecondsP99 = figures.time(of: 0.99).map(Self.seconds)
-        longestAnswerSeconds = figures.answers > 0 ? Self.seconds(figures.longestAnswer) : nil
+        answerSecondsP50 = figures.answerTime(atQuantile: 0.5).map(Self.seconds)
+        answerSecondsP99 = figures.answerTime(atQuantile: 0.99).map(Self.seconds)
+        longestAnswerSeconds = figures.answerCount > 0 ? Self.seconds(figures.longestAnswer) : nil
         failures = figures.failures
         longestLagSeconds = figures.longestLag.map(Self.seconds)
     }

@@ -38,7 +38,7 @@ package enum OnlineCheck {
         willWait: (String) -> Void, didCheck: (CheckLine) throws -> Void
     ) async throws {
         willWait("service: waiting for its answer")
-        let answer = await RunningService(configuration).ask()
+        let answer = await RunningService(configuration).requestStatus()
         let service: StatusReport? = if case .report(let report, _) = answer { report } else { nil }
         let isSilent = if case .unresponsive = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
@@ -142,7 +142,7 @@ extension OnlineCheck {
         do {
             // The check doesn't take the outbox's lock, so that the service can start during the check.
             let ledger = try OutboxReader(path: path).summary().ledger
-            try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger)
+            try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger: ledger)
             return CheckLine(.ok, "outbox", "\(path) can be opened, \(pendingText(ledger))")
         } catch {
             return CheckLine(.fail, "outbox", error.wording(isForTool: true).sentence.description)

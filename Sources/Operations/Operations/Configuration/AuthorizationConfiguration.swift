@@ -212,8 +212,8 @@ extension ConfigurationSection {
         return secret(from: value, under: key)?.secret
     }
 
-    /// Returns the secrets in the object under `key`, with their names. If `allowsSchemes` is `true`, each secret may have an
-    /// authentication scheme.
+    /// Returns the secrets in the object under `key`, with their names. If `allowsSchemes` is `true`, each secret may
+    /// have an authentication scheme.
     mutating func secrets(
         _ key: String, allowsSchemes: Bool, _ description: String
     ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {

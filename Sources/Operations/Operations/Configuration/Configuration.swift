@@ -95,8 +95,8 @@ extension Configuration {
             json: document.json, file: file, environment: ProcessEnvironment.variables, knownValues: document.values)
     }
 
-    /// Reads a configuration from `json`. References in it are resolved from `knownValues`. If a reference isn't in `knownValues`,
-    /// it is resolved now; variables are looked up in `environment`.
+    /// Reads a configuration from `json`. References in it are resolved from `knownValues`. If a reference isn't in
+    /// `knownValues`, it is resolved now; variables are looked up in `environment`.
     package init(
         json: [UInt8], file: String, environment: [String: String],
         knownValues: [ValueReference: ValueReference.Found] = [:]

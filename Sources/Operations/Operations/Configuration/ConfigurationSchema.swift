@@ -44,7 +44,8 @@ package enum ConfigurationSchema {
             "type": .string("object"),
             "properties": .object(
                 Dictionary(
-                    members.map { ($0.name, keySchema(of: $0, among: keys)) }, uniquingKeysWith: { first, _ in first })),
+                    members.map { ($0.name, keySchema(of: $0, among: keys)) },
+                    uniquingKeysWith: { first, _ in first })),
         ]
         let required = members.filter(\.isRequired).map(\.name)
         if !required.isEmpty { schema["required"] = list(required) }

@@ -69,7 +69,7 @@ public struct Follower: Sendable {
     ) async throws(Failure) {
         var decisions = FollowDecisions(retry: settings.retry)
         while !Task.isCancelled {
-            let (events, step) = await ask(&decisions)
+            let (events, step) = await requestSnapshot(updating: &decisions)
             guard !Task.isCancelled else { return }  // the cancellation may have aborted the request
             for event in events { try await report(event) }
             switch step {
@@ -80,7 +80,7 @@ public struct Follower: Sendable {
         }
     }
 
-    private func ask(_ decisions: inout FollowDecisions) async -> FollowDecisions.Decision {
+    private func requestSnapshot(updating decisions: inout FollowDecisions) async -> FollowDecisions.Decision {
         let token: AuthorizationToken
         do { token = try await authorization.token(for: settings.context) } catch {
             return decisions.receive(tokenError: error, jitter: jitter())

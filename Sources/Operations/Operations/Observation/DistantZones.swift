@@ -13,7 +13,7 @@ package final class DistantZones: ReportingObserver {
 
     /// The time for which the condition stays active. It is limited, because a whole trip may correctly be far from all
     /// zones.
-    private static let life = Duration.seconds(3600)
+    private static let displayTime = Duration.seconds(3600)
 
     private let state: Locked<State>
     private let zones: [PrivateZone]
@@ -38,7 +38,7 @@ package final class DistantZones: ReportingObserver {
         if changed.isEmpty {
             monitor.clear(topic)
         } else {
-            monitor.raise(Condition(distantZones: changed), on: topic, for: Self.life)
+            monitor.raise(Condition(distantZones: changed), on: topic, for: Self.displayTime)
         }
     }
 }

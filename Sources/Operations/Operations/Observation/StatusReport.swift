@@ -13,7 +13,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var version: String
     package var vehicle: String
     /// The source of the current configuration; absent if the configuration can't be reloaded, such as in a replay.
-    package var configuration: Loaded?
+    package var configuration: LoadedConfiguration?
     /// A description of when the service makes updates, such as at a fixed interval.
     package var reporting: String?
     package var uptimeSeconds: Int
@@ -64,14 +64,14 @@ package struct StatusReport: Sendable, Hashable, Codable {
         version = Release.version
         self.vehicle = vehicle
         configuration = snapshot.configuration.loadedAt.map { time in
-            Loaded(
+            LoadedConfiguration(
                 loadedAt: time.description, file: snapshot.configuration.file, hash: surroundings.configurationHash)
         }
         reporting = surroundings.reporting
         uptimeSeconds = Int(now / .seconds(1))
         conditions = snapshot.conditions.visible(at: now).map { active in
             var condition = ReportedCondition(active, at: now)
-            condition.safe = Self.safety(while: active.code, pending: outbox.ledger.pending)
+            condition.safe = Self.safetyClause(while: active.code, pending: outbox.ledger.pending)
             return condition
         }
         privateSeconds = seconds(from: snapshot.privateSince, to: now)
@@ -89,11 +89,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
 
     /// Returns a clause that says which updates are safe although a condition with `code` is active; `nil` if there is
     /// nothing to say.
-    private static func safety(while code: ConditionCode, pending: Int64) -> String? {
+    private static func safetyClause(while code: ConditionCode, pending: Int64) -> String? {
         switch (code.stage, code.severity) {
         case (.outbox, .error) where code != .updatesLost: "the last positions are kept in memory"
         case (.token, .error), (.delivery, .error), (.delivery, .warning):
-            pending > 0 ? "\(Self.subject(pending)) safe in the outbox" : nil
+            pending > 0 ? "\(Self.subjectAndVerb(for: pending)) safe in the outbox" : nil
         default: nil
         }
     }
@@ -108,7 +108,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         return !isBlocked && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
     }
 
-    private var fixIsExpected: Bool {
+    private var isFixExpected: Bool {
         receiver.kind == ReceiverState.Kind.receiving.rawValue && receiver.secondsSinceFix != nil
             || conditions.contains { $0.stage == .receiver && $0.severity != .info }
     }
@@ -122,7 +122,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     /// The status line in `systemctl status`.
     package var headline: String {
         let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet"
-        let why = fixIsExpected ? "" : " (\(receiver.state))"
+        let why = isFixExpected ? "" : " (\(receiver.state))"
         let earlier = delivery.timeOfFix.map { "last delivered fix: \($0)" } ?? "nothing delivered yet"
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? earlier
         let found = conditions.map { "; \($0.title): " + $0.causes.map(\.cause).joined(separator: "; ") }.joined()
@@ -289,7 +289,7 @@ extension StatusReport {
     }
 
     /// The source of the current configuration, and a hash of its settings.
-    package struct Loaded: Sendable, Hashable, Codable {
+    package struct LoadedConfiguration: Sendable, Hashable, Codable {
         /// The time at which the configuration was read, according to the host's clock.
         package var loadedAt: String
         /// The file that the configuration was read from.
@@ -312,9 +312,9 @@ extension StatusReport.Receiver {
             kind: (receiver.state?.kind ?? .starting).rawValue,
             secondsSinceFix: seconds(from: receiver.lastFixAt, to: now),
             timeOfFix: receiver.lastFix?.fix.timeOfFix.description, quality: receiver.lastFix?.fix.quality.rawValue,
-            accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),
+            accuracyMeters: fix?.horizontalAccuracyMeters.map(roundedToTenths), hdop: fix?.hdop.map(roundedToTenths),
             satellitesUsed: fix?.satellitesUsed ?? sky?.satellites.count(where: \.isUsed),
-            satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.all))
+            satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.systems))
     }
 }
 
@@ -330,7 +330,7 @@ extension StatusReport.Delivery {
 }
 
 extension StatusReport.SystemInView {
-    fileprivate static func all(of sky: Sky) -> [Self] {
+    fileprivate static func systems(in sky: Sky) -> [Self] {
         SatelliteSystem.allCases.compactMap { system in
             let satellites = sky.satellites.filter { $0.id.system == system }
             guard !satellites.isEmpty else { return nil }
@@ -387,7 +387,7 @@ extension StatusReport.Counts {
 }
 
 /// Returns `value` rounded to one decimal, which is precise enough for people.
-private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+private func roundedToTenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 
 /// Returns the number of whole seconds from `moment` to `later`; `nil` if `moment` is `nil`.
 private func seconds(from moment: Duration?, to later: Duration) -> Int? {

@@ -26,8 +26,8 @@ struct RecentHistory: Sendable {
     }
 
     /// A fix compressed to 24 bytes. Its coordinates are precise to about a centimetre.
-    private struct Place: Sendable {
-        let at: Int32
+    private struct CompressedFix: Sendable {
+        let arrivalSeconds: Int32
         let timeOfFix: Int64
         let latitude: Int32
         let longitude: Int32
@@ -41,7 +41,7 @@ struct RecentHistory: Sendable {
             guard let latitude = Int32(exactly: (fix.latitude * Self.unitsPerDegree).rounded()),
                 let longitude = Int32(exactly: (fix.longitude * Self.unitsPerDegree).rounded())
             else { return nil }
-            at = Int32(clamping: now.components.seconds)
+            arrivalSeconds = Int32(clamping: now.components.seconds)
             timeOfFix = fix.timeOfFix.millisecondsSince1970
             self.latitude = latitude
             self.longitude = longitude
@@ -74,7 +74,7 @@ struct RecentHistory: Sendable {
     /// The newest accepted fix, and the time at which it arrived.
     private(set) var newest: (fix: Fix, at: Duration)?
     private var isPrivate = false
-    private var places: [Place] = []
+    private var storedFixes: [CompressedFix] = []
     /// The minutes in which an event has occurred. Each has its number, counted from the start.
     private var minutes: [(number: Int, minute: Minute)] = []
     private var pastOutages: [ClosedRange<Duration>] = []
@@ -90,19 +90,19 @@ struct RecentHistory: Sendable {
             isPrivate = true
             // The track is removed, because it leads to the place where private mode began and would reveal it.
             newest = nil
-            places = []
+            storedFixes = []
         case .privateModeEnded: isPrivate = false
         case .delivered(let batch, _, _):
-            change(at: now) { $0.delivered += batch.pending.count }
+            changeMinute(at: now) { $0.delivered += batch.pending.count }
             endOutage(at: now)
         case .failed, .notPrepared:
-            change(at: now) { $0.failed += 1 }
+            changeMinute(at: now) { $0.failed += 1 }
             outageSince = outageSince ?? now
         default: break
         }
     }
 
-    mutating func note(pending: Int64, at now: Duration) { change(at: now) { $0.pending = pending } }
+    mutating func note(pending: Int64, at now: Duration) { changeMinute(at: now) { $0.pending = pending } }
 
     mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
         if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
@@ -112,7 +112,7 @@ struct RecentHistory: Sendable {
     /// Returns the stored fixes of the last hour, the oldest first.
     func track(at now: Duration) -> [Fix] {
         let oldest = (now - Self.length).components.seconds
-        return places.lazy.filter { Int64($0.at) >= oldest }.map(\.fix)
+        return storedFixes.lazy.filter { Int64($0.arrivalSeconds) >= oldest }.map(\.fix)
     }
 
     /// Returns the track that the map shows: the stored fixes of the last hour, and the newest fix.
@@ -141,7 +141,7 @@ struct RecentHistory: Sendable {
     /// Returns the minutes of the last hour. The oldest minute comes first and the current one last. A minute before
     /// the service started is `nil`.
     func minutes(at now: Duration) -> [Minute?] {
-        let last = Self.number(of: now)
+        let last = Self.minuteNumber(of: now)
         let noted = Dictionary(minutes.map { ($0.number, $0.minute) }) { $1 }
         return (last - Self.minuteCount + 1...last).map { number -> Minute? in
             number < 0 ? nil : noted[number] ?? Minute()
@@ -150,7 +150,7 @@ struct RecentHistory: Sendable {
 
     /// Returns the position of `moment` in the list that `minutes(at:)` returns, counted from 0 with fractions.
     static func minutePosition(of moment: Duration, at now: Duration) -> Double {
-        moment / .seconds(60) - Double(number(of: now) - minuteCount + 1)
+        moment / .seconds(60) - Double(minuteNumber(of: now) - minuteCount + 1)
     }
 
     /// Returns the outages of the last hour: periods in which attempts failed and none succeeded. The last one may
@@ -177,11 +177,11 @@ struct RecentHistory: Sendable {
     private mutating func note(_ fix: Fix, at now: Duration) {
         newest = (fix, now)
         let second = now.components.seconds
-        if let last = places.last, second - Int64(last.at) < Self.spacing.components.seconds { return }
-        guard let place = Place(fix, at: now) else { return }
+        if let last = storedFixes.last, second - Int64(last.arrivalSeconds) < Self.spacing.components.seconds { return }
+        guard let compressed = CompressedFix(fix, at: now) else { return }
         let oldest = (now - Self.length).components.seconds
-        places.removeFirst(places.prefix { Int64($0.at) < oldest }.count)
-        places.append(place)
+        storedFixes.removeFirst(storedFixes.prefix { Int64($0.arrivalSeconds) < oldest }.count)
+        storedFixes.append(compressed)
     }
 
     private mutating func endOutage(at now: Duration) {
@@ -192,8 +192,8 @@ struct RecentHistory: Sendable {
         pastOutages.append(since...now)
     }
 
-    private mutating func change(at now: Duration, _ body: (inout Minute) -> Void) {
-        let number = Self.number(of: now)
+    private mutating func changeMinute(at now: Duration, _ body: (inout Minute) -> Void) {
+        let number = Self.minuteNumber(of: now)
         if minutes.last?.number != number {
             minutes.append((number, Minute()))
             minutes.removeAll { $0.number <= number - Self.minuteCount }
@@ -201,7 +201,7 @@ struct RecentHistory: Sendable {
         body(&minutes[minutes.count - 1].minute)
     }
 
-    private static func number(of moment: Duration) -> Int { Int(moment.components.seconds / 60) }
+    private static func minuteNumber(of moment: Duration) -> Int { Int(moment.components.seconds / 60) }
 }
 
 /// Records the history of a running service.
