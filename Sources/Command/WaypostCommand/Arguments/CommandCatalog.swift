@@ -39,7 +39,7 @@ enum CommandCatalog {
                 .value("--vehicles", "N", "replay the logs as N vehicles at once, whose updates are kept in memory"),
                 .value(
                     "--vehicle-id", "PATTERN",
-                    "the pattern of the vehicles' ids, such as van-%05d (default: the configured id and -%d)"),
+                    "the pattern of the vehicles' ids, such as van-%05d (default: the configured id followed by -%d)"),
                 .value("--first-vehicle", "N", "the number of the first vehicle (default 1)"),
                 .value(
                     "--spread-seconds", "N",

@@ -13,7 +13,9 @@ struct LogSummary: Sendable {
 
     /// Decodes logs one after another. If a log is damaged, decodes its readable part and then stops. The total is
     /// empty if there is only one log, because it would repeat that log's summary.
-    static func survey(_ reader: LogReader) async -> (logs: [LogSummary], total: TrackSummary, decoding: LogDecoding) {
+    static func summaries(of reader: LogReader) async -> (
+        logs: [LogSummary], total: TrackSummary, decoding: LogDecoding
+    ) {
         let isOfSeveral = reader.paths.count > 1
         return await reader.read { reader in
             var logs: [LogSummary] = []
@@ -71,7 +73,7 @@ struct LogDescription {
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.firstLine < $1.1.firstLine }
             .map { warning, found in
-                "\(Condition(warning).line) (\(found.count > 1 ? "\(found.count.grouped) times, " : "")\(Self.place(found)))"
+                "\(Condition(warning).line) (\(found.count > 1 ? "\(found.count.grouped) times, " : "")\(Self.lineReference(found)))"
             }
     }
 
@@ -83,15 +85,15 @@ struct LogDescription {
             let remedy =
                 reason == .missingChecksum && !statistics.hasPositionSentences
                 ? " (--accept-missing-checksum accepts them)" : ""
-            return (found.count, "\(reason), \(place(found))\(remedy)")
+            return (found.count, "\(reason), \(lineReference(found))\(remedy)")
         } + statistics.rejectedFields.map(row)
     }
 
     private static func row(_ fault: FieldFaultCount) -> (count: Int, text: String) {
-        (fault.found.count, "\(fault), \(place(fault.found))")
+        (fault.found.count, "\(fault), \(lineReference(fault.found))")
     }
 
-    private static func place(_ found: DecoderStatistics.Occurrences) -> String {
+    private static func lineReference(_ found: DecoderStatistics.Occurrences) -> String {
         "\(found.count > 1 ? "first " : "")in line \(found.firstLine)"
     }
 

@@ -36,7 +36,7 @@ struct ManualText {
 
     mutating func add(example: [String]) {
         beginParagraph()
-        lines += [".in +4n", ".EX"] + example.map { Self.guarded(Self.literal($0)) } + [".EE", ".in"]
+        lines += [".in +4n", ".EX"] + example.map { Self.escapingRequest(Self.literal($0)) } + [".EE", ".in"]
     }
 
     /// Starts a paragraph. Does nothing directly after a heading, which already starts one.
@@ -82,21 +82,21 @@ struct ManualText {
     }
 
     /// The escapes for characters that man would replace with typographical ones.
-    private static let signs: [Character: String] = [
+    private static let escapes: [Character: String] = [
         "\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti",
     ]
 
     /// Returns `text` with escapes that preserve its ASCII characters.
-    static func literal(_ text: String) -> String { text.map { signs[$0] ?? String($0) }.joined() }
+    static func literal(_ text: String) -> String { text.map { escapes[$0] ?? String($0) }.joined() }
 
     /// Returns the text with each sentence on a new line, wrapped at 78 characters.
     private static func sentences(_ text: String) -> [String] {
         text.replacing(". ", with: ".\n").split(separator: "\n").flatMap { plain(String($0)).wrapped(to: 78) }
-            .map(guarded)
+            .map(escapingRequest)
     }
 
     /// Returns the line. If man would interpret it as a request because of its first character, escapes that character.
-    private static func guarded(_ line: String) -> String {
+    private static func escapingRequest(_ line: String) -> String {
         line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
     }
 }

@@ -66,7 +66,7 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
         let remedy =
             switch cause.number {
             case ENOENT where directory == ".":
-                "the current directory is gone or accepts no files; choose a file elsewhere"
+                "the current directory was removed or accepts no files; choose a file elsewhere"
             case ENOENT where FileSystem.volume(of: directory) == .kernel:
                 "\(directory) belongs to the kernel and accepts no files; choose a file elsewhere"
             case EFBIG: "it may not grow that large (ulimit -f, or the file system); choose a file elsewhere"
