@@ -11,7 +11,8 @@ private let now = SimulatedBackend.now
 
 @Suite struct TokenRules {
     private static let good = TokenClaims(
-        issuer: TokenAuthority.account, subject: TokenAuthority.account, issuedAt: now, expiry: now + 3600,
+        issuer: TokenAuthority.serviceAccount, subject: TokenAuthority.serviceAccount, issuedAt: now,
+        expiry: now + 3600,
         authorization: ["vehicleid": "van"])
 
     private static func changed(_ change: (inout TokenClaims) -> Void) -> TokenClaims {

@@ -144,18 +144,19 @@ extension TokenFaultPlan {
         switch value.option {
         case "--token-outage":
             if Int(value.text) != nil {
-                outage = .first(try value.count(0...1_000_000))
+                outage = .first(try value.count(in: 0...1_000_000))
             } else {
                 outage = .seconds(try value.range(or: ", or a COUNT of token requests such as 3"))
             }
         case "--token-errors":
             rates = try value.rates(
-                "FAULT:RATE, such as 503:0.3 or page:0.1, where FAULT is 400 to 599, page, empty, wrongVehicle, "
-                    + "wrongAudience or expired", TokenFault.init)
+                ofForm:
+                    "FAULT:RATE, such as 503:0.3 or page:0.1, where FAULT is 400 to 599, page, empty, wrongVehicle, "
+                    + "wrongAudience or expired", parsingKind: TokenFault.init)
         case "--token-delay": delay = try value.delay()
-        case "--token-life": life = try value.count(1...3600)
+        case "--token-life": life = try value.count(in: 1...3600)
         case "--token-expiry": expiryStyle = .some(try value.choice())
-        case "--token-clock": clockOffset = try value.count(-1_000_000_000...1_000_000_000)
+        case "--token-clock": clockOffset = try value.count(in: -1_000_000_000...1_000_000_000)
         case "--key-rotation": keyRotations.append(try value.seconds())
         default: return false
         }
