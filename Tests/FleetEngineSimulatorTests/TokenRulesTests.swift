@@ -141,7 +141,7 @@ private let now = SimulatedBackend.now
     }
 
     @Test func rejectExpiredTokens() async throws {
-        let backend = try SimulatedBackend { $0.faults.tokens.life = 60 }
+        let backend = try SimulatedBackend { $0.faults.tokens.lifetime = 60 }
         let token = try await backend.token("driver/van")
         backend.advance(by: 59)
         #expect(try await backend.send(.get, "vehicles/van", token: token).status == 200)

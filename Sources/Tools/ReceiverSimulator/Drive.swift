@@ -101,14 +101,17 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .town, .parking, .midnight, .tenHertz:
             RoadStyle(
-                limits: [8.3, 13.9, 13.9], straights: 60...320, radii: 12...45, turns: 35...95, hasTrafficLights: true)
+                speedLimits: [8.3, 13.9, 13.9], straightLengths: 60...320, bendRadii: 12...45, bendDegrees: 35...95,
+                hasTrafficLights: true)
         case .motorway:
             RoadStyle(
-                limits: [27.8, 33.3, 36.1], straights: 300...1500, radii: 700...1800, turns: 8...40,
+                speedLimits: [27.8, 33.3, 36.1], straightLengths: 300...1500, bendRadii: 700...1800,
+                bendDegrees: 8...40,
                 hasTrafficLights: false)
         case .tunnel:
             RoadStyle(
-                limits: [22.2], straights: 150...600, radii: 180...500, turns: 10...50, hasTrafficLights: false)
+                speedLimits: [22.2], straightLengths: 150...600, bendRadii: 180...500, bendDegrees: 10...50,
+                hasTrafficLights: false)
         }
     }
 }

@@ -82,9 +82,9 @@ struct Vehicle: Sendable {
     /// light in sight.
     private func targetSpeed() -> Double {
         if elapsed > parkingTime { return 0 }
-        var wanted = road.first?.limit ?? 0
+        var wanted = road.first?.speedLimit ?? 0
         for stretch in road {
-            wanted = min(wanted, maximumSpeed(slowingTo: stretch.limit, within: stretch.start - travelled))
+            wanted = min(wanted, maximumSpeed(slowingTo: stretch.speedLimit, within: stretch.start - travelled))
             if stretch.end > travelled {
                 wanted = min(wanted, maximumSpeed(slowingTo: stretch.bendSpeed, within: stretch.bendStart - travelled))
             }
@@ -117,7 +117,7 @@ struct RoadStretch: Sendable {
     /// The angle by which the bend turns; positive to the right.
     private let turnRadians: Double
     let radius: Double
-    let limit: Double
+    let speedLimit: Double
     /// The number of seconds for which the traffic light stops the car; 0 if the light is green or there is none.
     let redSeconds: Double
 
@@ -126,11 +126,11 @@ struct RoadStretch: Sendable {
 
     init(start: Double, style: RoadStyle, _ random: inout SplitMix64) {
         self.start = start
-        straightLength = random.uniform(style.straights)
-        radius = random.uniform(style.radii)
-        let turn = random.uniform(style.turns) * Angle.radiansPerDegree
+        straightLength = random.uniform(style.straightLengths)
+        radius = random.uniform(style.bendRadii)
+        let turn = random.uniform(style.bendDegrees) * Angle.radiansPerDegree
         turnRadians = random.next() & 1 == 0 ? turn : -turn
-        limit = style.limits[Int(random.next() % UInt64(style.limits.count))]
+        speedLimit = style.speedLimits[Int(random.next() % UInt64(style.speedLimits.count))]
         let isRed = style.hasTrafficLights && random.uniform(0...1) < 0.45
         redSeconds = isRed ? random.uniform(6...38) : 0
     }
@@ -141,7 +141,7 @@ struct RoadStretch: Sendable {
     private var bendLength: Double { 2 * radius * abs(turnRadians) }
     var end: Double { bendStart + bendLength }
     /// The speed at which even the tightest point of the bend is comfortable, limited to the speed limit.
-    var bendSpeed: Double { min(limit, (Self.lateralAcceleration * radius).squareRoot()) }
+    var bendSpeed: Double { min(speedLimit, (Self.lateralAcceleration * radius).squareRoot()) }
     /// The distance along the road from the start of the drive to the point at which the car stops for a red light.
     var stopLine: Double { bendStart - 4 }
 
@@ -157,13 +157,13 @@ struct RoadStretch: Sendable {
 /// The properties of the roads for one kind of drive.
 struct RoadStyle: Sendable {
     /// The speed limits in metres per second. Each stretch has one of them at random.
-    let limits: [Double]
+    let speedLimits: [Double]
     /// The range of distances between bends, in metres.
-    let straights: ClosedRange<Double>
+    let straightLengths: ClosedRange<Double>
     /// The range of radii of bends, in metres.
-    let radii: ClosedRange<Double>
+    let bendRadii: ClosedRange<Double>
     /// The range of angles of bends, in degrees.
-    let turns: ClosedRange<Double>
+    let bendDegrees: ClosedRange<Double>
     let hasTrafficLights: Bool
 }
 

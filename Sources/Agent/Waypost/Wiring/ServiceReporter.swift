@@ -38,7 +38,7 @@ struct ServiceReporter: Sendable {
         return StatusReport(
             vehicle: configuration.vehicle.description, snapshot: agent.monitor.snapshot, outbox: outbox.summary,
             durability: configuration.outbox.durability,
-            surroundings: StatusReport.Surroundings(
+            context: StatusReport.HostContext(
                 tokenProvider: provider, reporting: configuration.reporting.schedule,
                 configurationHash: configurationHash, outboxPath: outboxPath, extent: outbox.extent,
                 residentBytes: ResidentMemory.bytes, systemTime: .system),

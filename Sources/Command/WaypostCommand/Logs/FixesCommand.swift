@@ -86,7 +86,7 @@ struct FixesCommand {
             return (decoding, count, bytes)
         }
         Terminal.draw("")
-        if decoding.failure is SystemError { return try decoding.conclude() }
+        if decoding.failure is SystemError { return try decoding.exitStatus() }
         let interruption = decoding.interruption("\(count.counted("fix", "fixes")) written")
         // An interrupted document must not look complete, so its footer isn't written. A followed log has no other end
         // than an interruption, so its document gets the footer.
@@ -94,7 +94,7 @@ struct FixesCommand {
         try StandardOutput.write(ending)
         if decoding.isInterrupted { throw interruption }
         if count > 0 { decoding.reportLosses() }
-        let status = try decoding.conclude()
+        let status = try decoding.exitStatus()
         guard count == 0 else { return status }
         throw decoding.noFixError
     }
@@ -107,7 +107,7 @@ struct FixesCommand {
         if decoding.failure == nil || logs.contains(where: { $0.statistics.bytes > 0 }) {
             try StandardOutput.write(line: FixesSummary(logs: logs, total: total, now: .system).text)
         }
-        let status = try decoding.conclude()
+        let status = try decoding.exitStatus()
         guard logs.contains(where: { $0.statistics.epochs.fixes > 0 }) else { throw decoding.noFixError }
         return status
     }

@@ -22,7 +22,7 @@ struct LogDecoding: Sendable {
 
     /// Throws the failure, if there is one. Call this only after writing the results that were decoded before the
     /// failure.
-    func conclude() throws -> ExitStatus {
+    func exitStatus() throws -> ExitStatus {
         guard let failure else { return .done }
         throw failure
     }

@@ -76,7 +76,7 @@ struct MapCommand {
             logs: decoding.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey,
             failure: decoding.failure.map { "\($0)" }, reported: places, now: .system)
         guard let size = try await write(drawing, to: page) else {
-            _ = try decoding.conclude()
+            _ = try decoding.exitStatus()
             throw decoding.noFixError
         }
         decoding.reportLosses()
@@ -86,7 +86,7 @@ struct MapCommand {
                     + "or to a drive moved by --spread-meters; record the uploads of a replay of the same logs")
         }
         if page != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
-        return try decoding.conclude()
+        return try decoding.exitStatus()
     }
 
     /// Draws and writes the page on a separate thread, because writing may block. Returns the page's size in bytes;

@@ -26,7 +26,7 @@ struct ReplayRun: Sendable {
     private let monitor: AgentMonitor
     private let meter: RequestMeter
     /// A meter of the errors that someone who follows the vehicle sees; `nil` for many vehicles.
-    private let follower: FollowerMeter?
+    private let followerMeter: FollowerMeter?
     private let clock: MonotonicClock
     private let name: String
     private let speed: ReplaySpeed
@@ -56,7 +56,7 @@ struct ReplayRun: Sendable {
         if names.count > 1 { try TestFleet.requireDescriptors() }
         let meter = Self.makeMeter(for: options)
         let transport = try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil)
-        let follower = names.count == 1 ? FollowerMeter() : nil
+        let followerMeter = names.count == 1 ? FollowerMeter() : nil
         var policy = CachePolicy()
         policy.maximumContexts = max(policy.maximumContexts, names.count)
         // All vehicles share one token cache.
@@ -73,7 +73,7 @@ struct ReplayRun: Sendable {
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) }, expectedFix: nil,
             spacing: .recordedLog,
             latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor,
-            observers: observers + [meter] + (follower.map { [$0] } ?? []))
+            observers: observers + [meter] + (followerMeter.map { [$0] } ?? []))
         var vehicleConfiguration = configuration
         vehicleConfiguration.vehicle = names[0]
         vehicleConfiguration.upload.backlogUpdatesPerSecond = nil  // the replay's speed sets the pace
@@ -96,7 +96,7 @@ struct ReplayRun: Sendable {
         self.meter = meter
         self.clock = clock
         speed = options.speed
-        self.follower = follower
+        self.followerMeter = followerMeter
         vehicleCount = names.count
         hasEnd = !options.loops && !options.follows
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
@@ -155,7 +155,7 @@ struct ReplayRun: Sendable {
             ?? snapshot.progress?.reached
         var summary = ReplaySummary(
             counts: snapshot.counts, ledger: ledger, duration: elapsed, driven: driven ?? .zero, at: speed,
-            requests: meter.figures, errors: follower?.errors,
+            requests: meter.figures, errors: followerMeter?.errors,
             bytesWritten: vehicleCount > 1 ? nil : DiskWrites.bytes.map { $0 - bytesWrittenBefore })
         summary.vehicles = count
         summary.remarks = remarks.withLock { $0 }

@@ -10,9 +10,9 @@ package import TimeAndChance
 /// Collects the parts of a support bundle. The parts are collected concurrently, and each has a time limit.
 package struct BundleCollection: Sendable {
     /// The contents of a part, or the reason why the part is missing.
-    private typealias Contents = Result<[UInt8], Absence>
+    private typealias Contents = Result<[UInt8], MissingPart>
 
-    private struct Absence: Error {
+    private struct MissingPart: Error {
         let reason: String
         init(_ reason: String) { self.reason = reason }
     }
@@ -54,22 +54,25 @@ package struct BundleCollection: Sendable {
         }
 
         let service = await answer
-        let report = service.map(\.report).mapError { Absence($0.detail) }
-        let status = service.mapError { Absence($0.detail) }.flatMap { Self.redactedStatus($0.json) }
-        let silence = Absence("the service does not answer; see the part status.json")
+        let report = service.map(\.report).mapError { MissingPart($0.detail) }
+        let status = service.mapError { MissingPart($0.detail) }.flatMap { Self.redactedStatus($0.json) }
+        let silence = MissingPart("the service does not answer; see the part status.json")
         let parts = [
-            Self.part("why", about: "verdict with cause and remedy", report.map { $0.verdict(at: time).text.bytes }),
-            Self.part("checks", about: "results of waypost check --online", await checks),
-            Self.part("status.json", about: "the service's state", status, isText: false),
-            Self.part("settings", about: "current values with their sources, secrets redacted", settings),
-            Self.part("configuration.json", about: "the configuration file, secrets redacted", file, isText: false),
-            Self.part("journal", about: "the service's log of the last day", await journal),
-            Self.part("outbox", about: "the outbox's files", await store),
-            Self.part("machine", about: "release, kernel, system, memory", await machine),
-            Self.part("devices", about: "serial and USB devices, networks", await devices),
-            Self.part("modems", about: "modems known to ModemManager", await modems),
             Self.part(
-                "metrics", about: "the service's metrics", report.map { $0.metrics().bytes }.mapError { _ in silence },
+                "why", description: "verdict with cause and remedy", report.map { $0.verdict(at: time).text.bytes }),
+            Self.part("checks", description: "results of waypost check --online", await checks),
+            Self.part("status.json", description: "the service's state", status, isText: false),
+            Self.part("settings", description: "current values with their sources, secrets redacted", settings),
+            Self.part(
+                "configuration.json", description: "the configuration file, secrets redacted", file, isText: false),
+            Self.part("journal", description: "the service's log of the last day", await journal),
+            Self.part("outbox", description: "the outbox's files", await store),
+            Self.part("machine", description: "release, kernel, system, memory", await machine),
+            Self.part("devices", description: "serial and USB devices, networks", await devices),
+            Self.part("modems", description: "modems known to ModemManager", await modems),
+            Self.part(
+                "metrics", description: "the service's metrics",
+                report.map { $0.metrics().bytes }.mapError { _ in silence },
                 isText: false),
         ]
         let vehicle = configuration?.vehicle.description ?? vehicleID ?? (try? report.get().vehicle)
@@ -78,16 +81,16 @@ package struct BundleCollection: Sendable {
 
     /// Returns a part. `contents` are redacted if `isText` is `true`. JSON has already been redacted, and metrics
     /// contain nothing to redact.
-    private static func part(_ name: String, about: String, _ contents: Contents, isText: Bool = true)
+    private static func part(_ name: String, description: String, _ contents: Contents, isText: Bool = true)
         -> SupportBundle.Part
     {
         switch contents {
         case .success(let bytes):
             let shown = isText ? BundledText.redactedLines(of: bytes) : bytes
-            return SupportBundle.Part(name: name, about: about, contents: shown, absence: nil)
-        case .failure(let absence):
-            let reason = BundledText.redactedLine(ReportedText(absence.reason).description)
-            return SupportBundle.Part(name: name, about: about, contents: [], absence: reason)
+            return SupportBundle.Part(name: name, description: description, contents: shown, missingReason: nil)
+        case .failure(let missing):
+            let reason = BundledText.redactedLine(ReportedText(missing.reason).description)
+            return SupportBundle.Part(name: name, description: description, contents: [], missingReason: reason)
         }
     }
 
@@ -99,7 +102,7 @@ package struct BundleCollection: Sendable {
         } onCancel: {
             call.abandon()
         }
-        return result ?? .failure(Absence("took longer than \(Self.timeLimit.components.seconds) s"))
+        return result ?? .failure(MissingPart("took longer than \(Self.timeLimit.components.seconds) s"))
     }
 
     private func successWithTimeLimit(_ body: @escaping @Sendable () async -> [UInt8]) async -> Contents {
@@ -118,13 +121,13 @@ extension BundleCollection {
     }
 
     private static func redactedStatus(_ json: [UInt8]) -> Contents {
-        guard let value = try? JSONValue(parsing: json) else { return .failure(Absence("not JSON")) }
+        guard let value = try? JSONValue(parsing: json) else { return .failure(MissingPart("not JSON")) }
         return .success((BundledText.redactedStatus(value).prettyText + "\n").bytes)
     }
 
     private func checkLines() async -> Contents {
         guard let configuration else {
-            guard !problems.isEmpty else { return .failure(Absence("there is no configuration to check")) }
+            guard !problems.isEmpty else { return .failure(MissingPart("there is no configuration to check")) }
             return .success(
                 problems.map { "\(CheckLine.Verdict.fail.rawValue)  configuration  \($0)\n" }.joined().bytes)
         }
@@ -137,7 +140,7 @@ extension BundleCollection {
     private var settings: Contents {
         guard let configuration else {
             return .failure(
-                Absence(
+                MissingPart(
                     "the configuration is unreadable or invalid" + (problems.isEmpty ? "" : "; see the part checks")))
         }
         let lines = configuration.settings.map { setting in
@@ -154,14 +157,18 @@ extension BundleCollection {
     }
 
     private func redactedConfiguration() async -> Contents {
-        guard let path = configurationFile else { return .failure(Absence("the path of the configuration is unknown")) }
+        guard let path = configurationFile else {
+            return .failure(MissingPart("the path of the configuration is unknown"))
+        }
         let read: Result<[UInt8], BoundedFile.Refusal> = await onThread(named: "bundle") {
             do throws(BoundedFile.Refusal) {
                 return .success(try BoundedFile.contents(of: path, limit: 1 << 20))
             } catch { return .failure(error) }
         }
-        return read.mapError { Absence("\(path) \($0)") }.flatMap { bytes in
-            guard let value = try? JSONValue(parsing: bytes) else { return .failure(Absence("\(path) is not JSON")) }
+        return read.mapError { MissingPart("\(path) \($0)") }.flatMap { bytes in
+            guard let value = try? JSONValue(parsing: bytes) else {
+                return .failure(MissingPart("\(path) is not JSON"))
+            }
             return .success((BundledText.redactedConfiguration(value).prettyText + "\n").bytes)
         }
     }
@@ -181,7 +188,7 @@ extension BundleCollection {
         return output.flatMap { bytes in
             guard bytes.isEmpty else { return .success(Array(bytes.suffix(maximumJournalBytes))) }
             return .failure(
-                Absence(
+                MissingPart(
                     "no entry from the last day that this user can read; root and the group adm can read all entries"))
         }
     }
@@ -197,13 +204,14 @@ extension BundleCollection {
             case .exited(0): return .success(outcome.standardOutput)
             case .exited(let status):
                 let message = ReportedText(bytes: outcome.standardError, limit: 300)
-                return .failure(Absence("\(program) exited with \(status): \(message)"))
-            case .timedOut: return .failure(Absence("\(program) took longer than 20 s"))
-            default: return .failure(Absence("\(program) was terminated by a signal"))
+                return .failure(MissingPart("\(program) exited with \(status): \(message)"))
+            case .timedOut: return .failure(MissingPart("\(program) took longer than 20 s"))
+            default: return .failure(MissingPart("\(program) was terminated by a signal"))
             }
         } catch {
             return .failure(
-                Absence(error.number == ENOENT ? "\(program) is not installed" : "\(program) did not start: \(error)"))
+                MissingPart(
+                    error.number == ENOENT ? "\(program) is not installed" : "\(program) did not start: \(error)"))
         }
     }
 

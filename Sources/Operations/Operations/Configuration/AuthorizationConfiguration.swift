@@ -45,8 +45,8 @@ extension AuthorizationConfiguration {
         if isForConsumers { section.placeholders = ["tripId", "providerId"] }
         // A type of `service_account` means that the user has pasted a key file from Google's console.
         if section.readMember("type")?.stringValue == "service_account" {
-            section.report(
-                "type",
+            section.reportProblem(
+                with: "type",
                 "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and write "
                     + "\"http\" with its \"url\"")
             return nil
@@ -94,8 +94,8 @@ package struct TokenEndpointTrust: Sendable, Hashable {
         clientKeyFile = section.optionalString(
             "clientKeyFile", "the PEM file of the certificate's key, without a pass phrase")
         if (clientCertificateFile == nil) != (clientKeyFile == nil) {
-            section.report(
-                clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",
+            section.reportProblem(
+                with: clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",
                 "is missing; a client certificate needs both clientCertificateFile and clientKeyFile")
         }
     }
@@ -118,7 +118,8 @@ extension HTTPTokenSettings {
         let method = section.choice("method", default: Method.get, "the method of the request")
         let body = section.optionalSecret("body", "the body of a POST or PUT request, which may contain placeholders")
         if body != nil, method == .get, !section.isRejected("method") {
-            section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
+            section.reportProblem(
+                with: "body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
         }
         section.reportRepeatedHeaders()
         self.init(
@@ -144,7 +145,7 @@ extension ConfigurationSection {
         guard case .object(let headers)? = readMember("headers") else { return }
         let names = Dictionary(grouping: headers.keys.sorted()) { $0.lowercased() }
         for same in names.values where same.count > 1 {
-            report("headers.\(same[1])", "is the same header as \(same[0]); remove one of them")
+            reportProblem(with: "headers.\(same[1])", "is the same header as \(same[0]); remove one of them")
         }
     }
 
@@ -152,24 +153,25 @@ extension ConfigurationSection {
     fileprivate func reportProblems(ofHeader name: String, secret: Secret) {
         let key = "headers.\(name)"
         if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
-            report(key, "isn't a valid header name; use letters, digits and hyphens")
+            reportProblem(with: key, "isn't a valid header name; use letters, digits and hyphens")
         }
         if ["connection", "content-length", "transfer-encoding"].contains(name.lowercased()) {
-            report(key, "is set by Waypost itself; remove it")
+            reportProblem(with: key, "is set by Waypost itself; remove it")
         }
         guard case .literal(let text) = secret else { return }
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
-            report(key, "has a line break or another control character; remove it")
+            reportProblem(with: key, "has a line break or another control character; remove it")
         }
         let problem = HeaderTemplate.problem(ofCredentials: text, in: name)
         if problem == .unfilledVariable {
-            report(
-                key,
+            reportProblem(
+                with: key,
                 "contains a variable in ${}, which is not expanded; write {\"environment\": NAME, \"scheme\": "
                     + "\"bearer\"}")
         }
         if problem == .noScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
-            report(key, "has an unencoded user and password; write {\"file\": PATH, \"scheme\": \"basic\"}")
+            reportProblem(
+                with: key, "has an unencoded user and password; write {\"file\": PATH, \"scheme\": \"basic\"}")
         }
     }
 }
@@ -203,8 +205,8 @@ extension ConfigurationSection {
             return nil
         }
         if let members = value.objectValue, ValueReference(members) == nil {
-            report(
-                key,
+            reportProblem(
+                with: key,
                 #"is an object; write its JSON as one string, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
                     + ValueReference.forms)
             return nil
@@ -238,15 +240,15 @@ extension ConfigurationSection {
         let known = HeaderTemplate.Scheme.allCases.map { "\"\($0.rawValue)\"" }
         if allowsSchemes, let word = members.removeValue(forKey: "scheme") {
             scheme = word.stringValue.flatMap(HeaderTemplate.Scheme.init)
-            if scheme == nil { report("\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
+            if scheme == nil { reportProblem(with: "\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
         }
         if let reference = ValueReference(members) {
             recordValue(key, ConfigurationSetting.redacted, isPresent: true, from: reference)
             return scheme.map { (Secret(reference), $0) }
         }
         // The message doesn't quote the value, because it may be a secret.
-        report(
-            key,
+        reportProblem(
+            with: key,
             "is \(value.kind), but neither a string nor a valid reference; use a string, \(ValueReference.forms)"
                 + (allowsSchemes ? "; each of these objects may also have \"scheme\" \(Self.alternatives(known))" : ""))
         return nil
@@ -313,10 +315,10 @@ extension ConfigurationSection {
         let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
         let (words, rest) = text.placeholders
         if rest.contains(where: { $0 == "{" || $0 == "}" }) {
-            report(key, "has an unmatched brace; write \(known)")
+            reportProblem(with: key, "has an unmatched brace; write \(known)")
         }
         for word in words where !placeholders.contains(word) {
-            report(key, "contains the unknown placeholder {\(word)}; use \(known)")
+            reportProblem(with: key, "contains the unknown placeholder {\(word)}; use \(known)")
         }
     }
 }

@@ -84,7 +84,7 @@ struct ConfigurationSection {
             let problem =
                 found.reference.map { "comes from \($0), whose value \(error)" }
                 ?? "is \"\(redact?(found.text) ?? found.text)\", which \(error)"
-            report(key, problem)
+            reportProblem(with: key, problem)
             return nil
         }
     }
@@ -138,8 +138,8 @@ struct ConfigurationSection {
         let found = readText(key, advice)
         let choice = found.flatMap { Choice(rawValue: $0.text) }
         if let found, choice == nil {
-            report(
-                key,
+            reportProblem(
+                with: key,
                 found.reference.map { "comes from \($0), whose value is not allowed; \(advice)" }
                     ?? "is \"\(found.text)\"; \(advice)\(Self.suggestion(for: found.text, among: words))")
         }
@@ -170,7 +170,7 @@ struct ConfigurationSection {
         let isList = elements.allSatisfy { $0.stringValue != nil || $0.objectValue != nil }
         switch readMember(key) {
         case nil: reportMissing(key, advice)
-        case .array([])?: report(key, "is empty; \(advice)")
+        case .array([])?: reportProblem(with: key, "is empty; \(advice)")
         case let value? where elements.isEmpty || !isList: reportWrongKind(key, value, advice)
         default: break
         }
@@ -188,7 +188,7 @@ struct ConfigurationSection {
         if let value, value.arrayValue == nil {
             reportWrongKind(key, value, "use a list of circles, such as [\(CircleMember.example)]")
         }
-        if elements.count > count { report(key, "has \(elements.count) circles; use at most \(count)") }
+        if elements.count > count { reportProblem(with: key, "has \(elements.count) circles; use at most \(count)") }
         declareAndRecord(
             key, .circles(atMost: count), .array(elements.map { _ in ConfigurationSetting.redacted }),
             default: .array([]), isSecret: true, description)
@@ -209,7 +209,9 @@ struct ConfigurationSection {
         let value = self.readMember(member.name)
         if let number = value?.doubleValue, member.range.contains(number) { return number }
         if value == nil { reportMissing(member.name, "use \(member.rangeText)") }
-        if value != nil { report(member.name, "is not an allowed value; use \(member.rangeText), without quotes") }
+        if value != nil {
+            reportProblem(with: member.name, "is not an allowed value; use \(member.rangeText), without quotes")
+        }
         return nil
     }
 
@@ -224,7 +226,7 @@ struct ConfigurationSection {
     }
 
     /// Reports a problem with the value under `key`.
-    func report(_ key: String, _ problem: String) { reading.addProblem(problem, at: keyPath(key)) }
+    func reportProblem(with key: String, _ problem: String) { reading.addProblem(problem, at: keyPath(key)) }
 
     /// Returns whether a problem with the value under `key` has been reported. If so, problems that follow from it
     /// needn't be reported.
@@ -237,7 +239,8 @@ struct ConfigurationSection {
     ) {
         guard time < minimum, !isRejected(key), !isRejected(other) else { return }
         let seconds = [time, minimum].map { Self.numberText($0 / .seconds(1)) }
-        report(key, "is \(seconds[0]), shorter than \"\(other)\", which is \(seconds[1]); make it at least as long")
+        reportProblem(
+            with: key, "is \(seconds[0]), shorter than \"\(other)\", which is \(seconds[1]); make it at least as long")
     }
 }
 
@@ -303,9 +306,9 @@ extension ConfigurationSection {
         }
         for key in (members ?? [:]).keys.sorted() where !knownKeys.contains(key) {
             if let name = ConfigurationKey.newNames[keyPath(key)] {
-                report(key, "has a new name; write \"\(name)\"")
+                reportProblem(with: key, "has a new name; write \"\(name)\"")
             } else {
-                report(key, "is not a key of \(owner); \(remedy(forUnknown: key))")
+                reportProblem(with: key, "is not a key of \(owner); \(remedy(forUnknown: key))")
             }
         }
     }
@@ -386,14 +389,14 @@ extension ConfigurationSection {
 
     private func resolvedText(_ members: [String: JSONValue], _ key: String) -> FoundText? {
         guard let reference = ValueReference(members) else {
-            report(key, "is an object, but not a valid reference; use a string, \(ValueReference.forms)")
+            reportProblem(with: key, "is an object, but not a valid reference; use a string, \(ValueReference.forms)")
             return nil
         }
         do throws(ValueReference.Problem) {
             let found = try reading.value(of: reference)
             return FoundText(text: found.text, reference: reference, isWorldReadable: found.isWorldReadable)
         } catch {
-            report(key, "comes from \(reference), which \(error)")
+            reportProblem(with: key, "comes from \(reference), which \(error)")
             return nil
         }
     }
@@ -439,7 +442,7 @@ extension ConfigurationSection {
 
     /// Reports that the value has the wrong type. The message doesn't quote the value, because it may be a secret.
     private func reportWrongKind(_ key: String, _ value: JSONValue, _ advice: String) {
-        report(key, "is \(value.kind); \(advice)")
+        reportProblem(with: key, "is \(value.kind); \(advice)")
     }
 
     /// Reports that `value` can't be used under `key`, with `advice` as the remedy.
@@ -456,7 +459,7 @@ extension ConfigurationSection {
         case .object(let members) where ValueReference(members) != nil: hint = "; only a string can come from elsewhere"
         case .object, .array, .null: break
         }
-        report(key, "is \(shown); \(advice)\(hint)")
+        reportProblem(with: key, "is \(shown); \(advice)\(hint)")
     }
 
     private func keyPath(_ key: String) -> String { path.isEmpty ? key : path + "." + key }

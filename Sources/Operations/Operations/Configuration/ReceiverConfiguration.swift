@@ -57,8 +57,8 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case .udp:
             let host = section.host(default: "127.0.0.1", "the local address to listen on")
             if let first = UInt8(host.prefix { $0 != "." }), (224...239).contains(first) {
-                section.report(
-                    "host",
+                section.reportProblem(
+                    with: "host",
                     "is \"\(host)\", a multicast group, which Waypost does not join; write 0.0.0.0, and have the sender "
                         + "use this machine's address")
             }
@@ -83,7 +83,7 @@ extension ConfigurationSection {
         let host = string("host", default: fallback, as: example, description)
         // A single colon separates a port; an IPv6 address has several colons.
         if host.hasPrefix("[") || host.contains("/") || host.count(where: { $0 == ":" }) == 1 {
-            report("host", "is \"\(host)\"; write only the name or address, and the port as \"port\"")
+            reportProblem(with: "host", "is \"\(host)\"; write only the name or address, and the port as \"port\"")
         }
         return host
     }

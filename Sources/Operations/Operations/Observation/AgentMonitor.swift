@@ -55,7 +55,7 @@ package final class AgentMonitor: ReportingObserver {
         /// The last delivered position: the time of its fix, and the time at which Fleet Engine acknowledged it.
         package var last: (timeOfFix: UTCTime, at: Duration)?
         /// The time of the upload loop's next attempt; `nil` unless the loop is waiting for one.
-        package var waitsUntil: Duration?
+        package var nextAttempt: Duration?
         /// The times from the arrival of a fix to its acknowledgement.
         package var delays = DeliveryDelays()
     }
@@ -259,7 +259,7 @@ package final class AgentMonitor: ReportingObserver {
             case .serverTime(let time):
                 state.clocks.server = (time, now)
                 if let system { state.compare(serverTime: time, with: system, at: now) }
-            case .uploading: state.delivery.waitsUntil = nil
+            case .uploading: state.delivery.nextAttempt = nil
             case .delivered(let batch, _, _): state.noteDelivery(of: batch, at: now)
             case .failed(let outcome, _, _):
                 if case .prepareAgain = outcome, let condition = Condition(outcome) {
@@ -269,9 +269,9 @@ package final class AgentMonitor: ReportingObserver {
                 if case .noPermit(let missing) = fault, missing.cause.isRejection {
                     state.token.lastRejection = (Condition(missing).code, now)
                 }
-            case .waiting(let delay): state.delivery.waitsUntil = now + delay
+            case .waiting(let delay): state.delivery.nextAttempt = now + delay
             case .rejected(_, let rejection): state.receiver.lastRejection = rejection
-            case .announced: state.delivery.waitsUntil = nil
+            case .announced: state.delivery.nextAttempt = nil
             case .accepted, .notStored, .dropped, .outboxFailed, .tooSoon, .quarantined, .idle, .internalError: break
             }
         }

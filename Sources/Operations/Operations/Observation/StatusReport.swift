@@ -30,7 +30,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var host: Host
 
     /// Facts about the service that aren't in the monitor's snapshot.
-    package struct Surroundings: Sendable {
+    package struct HostContext: Sendable {
         package var tokenProvider = ""
         package var reporting: String?
         package var configurationHash: String?
@@ -57,17 +57,17 @@ package struct StatusReport: Sendable, Hashable, Codable {
 
     package init(
         vehicle: String, snapshot: AgentMonitor.Snapshot, outbox: StoreSummary, durability: OutboxDurability,
-        surroundings: Surroundings = Surroundings(), at now: Duration
+        context: HostContext = HostContext(), at now: Duration
     ) {
         let offset = snapshot.clocks.offset?.offset
-        let present = surroundings.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
+        let present = context.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
         version = Release.version
         self.vehicle = vehicle
         configuration = snapshot.configuration.loadedAt.map { time in
             LoadedConfiguration(
-                loadedAt: time.description, file: snapshot.configuration.file, hash: surroundings.configurationHash)
+                loadedAt: time.description, file: snapshot.configuration.file, hash: context.configurationHash)
         }
-        reporting = surroundings.reporting
+        reporting = context.reporting
         uptimeSeconds = Int(now / .seconds(1))
         conditions = snapshot.conditions.visible(at: now).map { active in
             var condition = ReportedCondition(active, at: now)
@@ -76,14 +76,14 @@ package struct StatusReport: Sendable, Hashable, Codable {
         }
         privateSeconds = seconds(from: snapshot.privateSince, to: now)
         receiver = Receiver(snapshot.receiver, at: now)
-        token = Token(surroundings.tokenProvider, snapshot.token, present: present, at: now)
+        token = Token(context.tokenProvider, snapshot.token, present: present, at: now)
         delivery = Delivery(snapshot.delivery, newest: outbox.newestDelivered?.update.timeOfFix, at: now)
         ledger = outbox.ledger
         self.outbox = Outbox(
-            outbox, durability, surroundings, present: snapshot.receiver.present(at: now) ?? present)
+            outbox, durability, context, present: snapshot.receiver.present(at: now) ?? present)
         counts = Counts(snapshot)
         host = Host(
-            residentBytes: surroundings.residentBytes, freeDiskBytes: surroundings.extent?.freeDiskBytes,
+            residentBytes: context.residentBytes, freeDiskBytes: context.extent?.freeDiskBytes,
             clockOffsetSeconds: offset.map { Int($0.components.seconds) })
     }
 
@@ -325,7 +325,7 @@ extension StatusReport.Delivery {
         self.init(
             secondsSinceDelivery: seconds(from: delivery.last?.at, to: now),
             timeOfFix: (delivery.last?.timeOfFix ?? newest)?.description,
-            nextAttemptSeconds: delivery.waitsUntil.flatMap { $0 > now ? seconds(from: now, to: $0) : nil })
+            nextAttemptSeconds: delivery.nextAttempt.flatMap { $0 > now ? seconds(from: now, to: $0) : nil })
     }
 }
 
@@ -358,12 +358,12 @@ extension StatusReport.Token {
 
 extension StatusReport.Outbox {
     fileprivate init(
-        _ summary: StoreSummary, _ durability: OutboxDurability, _ surroundings: StatusReport.Surroundings,
+        _ summary: StoreSummary, _ durability: OutboxDurability, _ context: StatusReport.HostContext,
         present: UTCTime?
     ) {
-        let extent = surroundings.extent
+        let extent = context.extent
         self.init(
-            path: surroundings.outboxPath, bytes: extent?.bytes, usedBytes: extent?.usedBytes,
+            path: context.outboxPath, bytes: extent?.bytes, usedBytes: extent?.usedBytes,
             maximumBytes: extent?.maximumBytes,
             oldestPendingSeconds: extent?.oldestPending.flatMap { oldest in
                 present.map { max(0, Int(oldest.duration(to: $0).components.seconds)) }

@@ -35,7 +35,7 @@ struct PageReport {
     }
 
     private var place: JSONValue {
-        guard let fix = history.newest?.fix else { return .null }
+        guard let fix = history.newestFix?.fix else { return .null }
         let isCurrent = history.isCurrent(at: uptime)
         func current(_ value: Double?) -> JSONValue { isCurrent ? value.map(JSONValue.number) ?? .null : .null }
         return .object([

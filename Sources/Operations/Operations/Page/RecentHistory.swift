@@ -57,7 +57,7 @@ struct RecentHistory: Sendable {
         }
     }
 
-    static let length = Duration.seconds(3600)
+    static let period = Duration.seconds(3600)
     /// The number of minutes that the chart shows.
     static let minuteCount = 60
     /// The minimum time between two stored fixes. It limits an hour to 900 fixes, which take 21 KiB.
@@ -72,7 +72,7 @@ struct RecentHistory: Sendable {
     private static let minimumOutage = Duration.seconds(5)
 
     /// The newest accepted fix, and the time at which it arrived.
-    private(set) var newest: (fix: Fix, at: Duration)?
+    private(set) var newestFix: (fix: Fix, at: Duration)?
     private var isPrivate = false
     private var storedFixes: [CompressedFix] = []
     /// The minutes in which an event has occurred. Each has its number, counted from the start.
@@ -89,7 +89,7 @@ struct RecentHistory: Sendable {
         case .privateModeBegan:
             isPrivate = true
             // The track is removed, because it leads to the place where private mode began and would reveal it.
-            newest = nil
+            newestFix = nil
             storedFixes = []
         case .privateModeEnded: isPrivate = false
         case .delivered(let batch, _, _):
@@ -111,7 +111,7 @@ struct RecentHistory: Sendable {
 
     /// Returns the stored fixes of the last hour, the oldest first.
     func track(at now: Duration) -> [Fix] {
-        let oldest = (now - Self.length).components.seconds
+        let oldest = (now - Self.period).components.seconds
         return storedFixes.lazy.filter { Int64($0.arrivalSeconds) >= oldest }.map(\.fix)
     }
 
@@ -120,14 +120,14 @@ struct RecentHistory: Sendable {
         var survey = TrackSurvey()
         let track = track(at: now)
         for fix in track { survey.add(fix) }
-        if let newest, let last = track.last, newest.fix.timeOfFix > last.timeOfFix { survey.add(newest.fix) }
+        if let newestFix, let last = track.last, newestFix.fix.timeOfFix > last.timeOfFix { survey.add(newestFix.fix) }
         return survey
     }
 
     /// Returns the map as a section of the technician's page.
     func map(at now: Duration) -> Markup {
-        guard let newest, now - newest.at <= Self.length,
-            let map = TrackMap(survey(at: now), newest: newest.fix, isCurrent: isCurrent(at: now))
+        guard let newestFix, now - newestFix.at <= Self.period,
+            let map = TrackMap(survey(at: now), newest: newestFix.fix, isCurrent: isCurrent(at: now))
         else {
             let reason = isPrivate ? "The position is private." : "There was no position in the last hour."
             return "<section><h2>Map</h2><p>\(reason)</p></section>"
@@ -136,7 +136,7 @@ struct RecentHistory: Sendable {
     }
 
     /// Returns whether the newest fix is recent enough to be shown as the current position.
-    func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.maximumCurrentAge } ?? false }
+    func isCurrent(at now: Duration) -> Bool { newestFix.map { now - $0.at <= Self.maximumCurrentAge } ?? false }
 
     /// Returns the minutes of the last hour. The oldest minute comes first and the current one last. A minute before
     /// the service started is `nil`.
@@ -156,7 +156,7 @@ struct RecentHistory: Sendable {
     /// Returns the outages of the last hour: periods in which attempts failed and none succeeded. The last one may
     /// still be going on.
     func outages(at now: Duration) -> [ClosedRange<Duration>] {
-        let start = now - Self.length
+        let start = now - Self.period
         var outages = pastOutages
         if let since = outageSince, now - since >= Self.minimumOutage { outages.append(since...now) }
         return outages.filter { $0.upperBound >= start }.map { max(start, $0.lowerBound)...$0.upperBound }
@@ -175,11 +175,11 @@ struct RecentHistory: Sendable {
     }
 
     private mutating func note(_ fix: Fix, at now: Duration) {
-        newest = (fix, now)
+        newestFix = (fix, now)
         let second = now.components.seconds
         if let last = storedFixes.last, second - Int64(last.arrivalSeconds) < Self.spacing.components.seconds { return }
         guard let compressed = CompressedFix(fix, at: now) else { return }
-        let oldest = (now - Self.length).components.seconds
+        let oldest = (now - Self.period).components.seconds
         storedFixes.removeFirst(storedFixes.prefix { Int64($0.arrivalSeconds) < oldest }.count)
         storedFixes.append(compressed)
     }

@@ -166,7 +166,7 @@ struct FieldRule: Sendable {
     static let anyDouble: Kind = .double(-Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
     /// The kind of fields that state an accuracy in metres or degrees, which can't be negative.
     static let accuracy: Kind = .double(0...Double.greatestFiniteMagnitude)
-    static let compass: Kind = .int32(0...359)
+    static let heading: Kind = .int32(0...359)
 }
 
 /// The fields that an update changes, each given as a path of JSON names.

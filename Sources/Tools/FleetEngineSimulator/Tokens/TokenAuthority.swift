@@ -8,7 +8,7 @@ struct TokenAuthority {
     /// The maximum number of seconds by which a token's `iat` may be ahead of the server's clock.
     private static let clockSkew: Int64 = 600
     /// The maximum number of seconds by which a token's `exp` may be ahead of the server's clock.
-    private static let maximumLife: Int64 = 3600
+    private static let maximumLifetime: Int64 = 3600
 
     private let key: SigningKey
     private let keyID: String
@@ -78,9 +78,9 @@ struct TokenAuthority {
             throw .unauthenticated(
                 "the token's iat is \(claims.issuedAt - now) s ahead; at most \(clockSkew) s are accepted")
         }
-        guard claims.expiry <= now + maximumLife else {
+        guard claims.expiry <= now + maximumLifetime else {
             throw .unauthenticated(
-                "the token's exp is \(claims.expiry - now) s ahead; at most \(maximumLife) s are accepted")
+                "the token's exp is \(claims.expiry - now) s ahead; at most \(maximumLifetime) s are accepted")
         }
         guard claims.audience == TokenClaims.fleetEngineAudience else {
             throw .unauthenticated(

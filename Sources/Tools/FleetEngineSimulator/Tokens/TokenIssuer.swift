@@ -53,13 +53,13 @@ struct TokenIssuer: Sendable {
         case .empty: return Issue(answer: response(with: "", type: "application/json", issuerTime: issuedAt))
         case .wrongVehicle: subject = subject.withOtherID
         case .wrongAudience: audience = "https://maps.googleapis.com/"
-        case .expired: issuedAt -= Int64(faults.life) + 60
+        case .expired: issuedAt -= Int64(faults.lifetime) + 60
         case nil: break
         }
         let claims = TokenClaims(
             issuer: TokenAuthority.serviceAccount, subject: TokenAuthority.serviceAccount, audience: audience,
             issuedAt: issuedAt,
-            expiry: issuedAt + Int64(faults.life), authorization: subject.claims, taskIDs: subject.taskIDs)
+            expiry: issuedAt + Int64(faults.lifetime), authorization: subject.claims, taskIDs: subject.taskIDs)
         let token: String
         do { token = try authority.token(claims, keyGeneration: keyGeneration) } catch {
             throw ErrorAnswer(status: 500, code: .internalError, message: error.description)
