@@ -234,7 +234,7 @@ actor SimulatorResponder {
         } catch {
             if recordFailure == nil {
                 settings.reportProblem(
-                    "cannot write the record file: \(error.reason); it will lack all further updates")
+                    "cannot write the record file: \(error.reason); later updates will be missing from it")
             }
             recordFailure = "cannot write the record file: \(error)"
         }

@@ -70,7 +70,7 @@ enum CommandCatalog {
             ],
             examples: ["demo", "demo drive.nmea --listen 127.0.0.1:8080 --keep-open"]),
         CommandSpec(
-            name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
+            name: "simulator", summary: "Simulate a strict Fleet Engine and a token issuer on this machine.",
             details:
                 "Rejects the same requests as the real Fleet Engine, and fails on demand. Its page shows the requests.",
             operands: .none, options: SimulatorCommand.options,
