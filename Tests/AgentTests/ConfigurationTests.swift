@@ -471,7 +471,7 @@ import WaypostTestSupport
     @Test func providersAreNotifiedOfTheNetworksReturn() async throws {
         let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
         let configuration = try Self.read(Self.smallest)
-        await configuration.cached(provider, clock: ManualClock()) { _ in }.networkReturned()
+        await configuration.makeTokenCache(for: provider, clock: ManualClock()) { _ in }.networkReturned()
         #expect(provider.networkReturns == 1)
     }
 

@@ -63,7 +63,7 @@ import WaypostTestSupport
             let configuration = try read(
                 replacing: #"{"type": "file", "path": "/run/token"}"#, with: #"{"type": "http", "url": \#(reference)}"#,
                 environment: environment)
-            #expect(configuration.authorization.provider == provider)
+            #expect(configuration.authorization.providerDescription == provider)
         }
     }
 

@@ -35,7 +35,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
     /// Runs `body` and returns its result; `nil` if the call is abandoned.
     package func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
         // The task starts immediately on this thread, so that an update isn't delayed by scheduling.
-        let calling = Task.immediate { end(with: await body()) }
+        let calling = Task.immediate { finish(with: await body()) }
         let value: Value? = await withCheckedContinuation { continuation in
             let before = state.withLock { state in
                 defer { if case .pending = state { state = .awaited(continuation) } }
@@ -64,10 +64,10 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
     }
 
     /// Abandons the call: the caller continues with `nil` instead of the result of `body`.
-    package func abandon() { end(with: nil) }
+    package func abandon() { finish(with: nil) }
 
     /// Ends the call with the result `value`, unless it has already ended.
-    private func end(with value: Value?) {
+    private func finish(with value: Value?) {
         let before = state.withLock { state in
             let before = state
             if case .finished = before { return before }

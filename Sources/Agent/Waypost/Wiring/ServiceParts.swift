@@ -56,8 +56,8 @@ struct ServiceParts: Sendable {
         } else {
             provider = try configuration.makeProvider { [monitor] in monitor.note($0) }
         }
-        return configuration.cached(
-            provider, clock: ContinuousClock(), policy: policy,
+        return configuration.makeTokenCache(
+            for: provider, clock: ContinuousClock(), policy: policy,
             report: { [monitor, progress] event in
                 monitor.note(event)
                 switch event {

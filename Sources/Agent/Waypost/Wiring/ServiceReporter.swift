@@ -28,7 +28,7 @@ struct ServiceReporter: Sendable {
     init(of agent: VehicleAgent, _ configuration: Configuration, provider: String?) {
         self.agent = agent
         self.configuration = configuration
-        self.provider = provider ?? configuration.authorization.provider
+        self.provider = provider ?? configuration.authorization.providerDescription
         configurationHash = configuration.hash
         outboxPath = FileSystem.destination(of: configuration.outbox.path)
     }

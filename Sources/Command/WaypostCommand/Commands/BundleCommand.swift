@@ -37,7 +37,7 @@ struct BundleCommand {
         if Task.isCancelled { throw Interruption("no bundle was written") }
         let path = output ?? bundle.fileName
         if output == nil { file = try openFile(at: path) }
-        let text = bundle.text
+        let text = bundle.contents
         let failure: SystemError? = await onThread(named: "bundle") { [file] in
             do throws(SystemError) {
                 if let file { try file.commit(text) } else { try StandardOutput.write(text) }

@@ -60,8 +60,8 @@ struct ReplayRun: Sendable {
         var policy = CachePolicy()
         policy.maximumContexts = max(policy.maximumContexts, names.count)
         // All vehicles share one token cache.
-        let authorization = configuration.cached(
-            try configuration.makeProvider { monitor.note($0) }, clock: time, policy: policy
+        let authorization = configuration.makeTokenCache(
+            for: try configuration.makeProvider { monitor.note($0) }, clock: time, policy: policy
         ) { monitor.note($0) }
         var source = Self.makeSource(configuration, options, clock: time) { [remarks] remark in
             remarks.withLock { $0.append(remark) }

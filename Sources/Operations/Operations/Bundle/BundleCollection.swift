@@ -47,9 +47,9 @@ package struct BundleCollection: Sendable {
         async let checks = withTimeLimit { await self.checkLines() }
         async let journal = withTimeLimit { await Self.journalLines() }
         async let modems = withTimeLimit { await Self.output(of: ["/usr/bin/mmcli", "--list-modems"], limit: 1 << 20) }
-        async let machine = successWithTimeLimit { await onThread(named: "bundle") { Self.machineFacts } }
-        async let devices = successWithTimeLimit { await onThread(named: "bundle") { Self.deviceList } }
-        async let store = successWithTimeLimit {
+        async let machine = bytesWithTimeLimit { await onThread(named: "bundle") { Self.machineFacts } }
+        async let devices = bytesWithTimeLimit { await onThread(named: "bundle") { Self.deviceList } }
+        async let store = bytesWithTimeLimit {
             await onThread(named: "bundle") { Self.outboxFiles(of: configuration) }
         }
 
@@ -105,7 +105,7 @@ package struct BundleCollection: Sendable {
         return result ?? .failure(MissingPart("took longer than \(Self.timeLimit.components.seconds) s"))
     }
 
-    private func successWithTimeLimit(_ body: @escaping @Sendable () async -> [UInt8]) async -> Contents {
+    private func bytesWithTimeLimit(_ body: @escaping @Sendable () async -> [UInt8]) async -> Contents {
         await withTimeLimit { .success(await body()) }
     }
 }

@@ -59,7 +59,7 @@ package struct SupportBundle: Sendable {
     }
 
     /// The contents of the bundle's file.
-    package var text: [UInt8] {
+    package var contents: [UInt8] {
         parts.filter { $0.missingReason == nil }.reduce(into: Array(summary.utf8)) { text, part in
             text += "\n======== \(part.name): \(part.description)\n".utf8
             text += part.contents

@@ -147,7 +147,7 @@ package enum OfflineCheck {
         guard configuration.expectedUser == EffectiveUser.current,
             let obstacle = FileSystem.obstacle(to: .write, at: device)
         else { return nil }
-        if obstacle.number == EPERM { return .deviceDeniedByUnit(device, unit: SandboxedCheck.unit) }
+        if obstacle.number == EPERM { return .deviceDeniedByUnit(device, unit: SandboxedCheck.unitName) }
         return .deviceDeniedToUser(device, user: FileStatus.name(ofUser: EffectiveUser.current))
     }
 
@@ -221,7 +221,7 @@ package enum OfflineCheck {
         }
         if FileSystem.isReadOnly(at: directory) {
             guard SandboxedCheck.current != nil else { return fault(.readOnly(path: path, directory: directory)) }
-            return fault(.notAllowed(path: path, directory: directory, unit: SandboxedCheck.unit))
+            return fault(.notAllowed(path: path, directory: directory, unit: SandboxedCheck.unitName))
         }
         // An existing outbox needs no further space, because its reserve file exists.
         if (try? FileSystem.entry(at: path)) == .some(nil), let line = shortageLine(forOutboxIn: directory) {
@@ -251,20 +251,20 @@ package enum OfflineCheck {
 
     /// The number of bytes that must be free for a new outbox. They hold its reserve against a full disk, and a
     /// write-ahead log with a few updates.
-    private static let neededBytes: Int64 = 1_000_000
+    private static let minimumFreeBytes: Int64 = 1_000_000
     /// The number of files that a new outbox needs: the database, its log, index and lock, the reserve, and the records
     /// next to the database.
-    private static let neededFiles: Int64 = 8
+    private static let minimumFreeFiles: Int64 = 8
 
     /// Returns a line if `directory` has too little space for a new outbox; otherwise `nil`.
     static func shortageLine(forOutboxIn directory: String) -> CheckLine? {
-        if let left = FileSystem.freeFiles(at: directory), left < neededFiles {
-            let finding = CheckFinding.Outbox.tooFewInodes(directory: directory, left: left, needed: neededFiles)
+        if let left = FileSystem.freeFiles(at: directory), left < minimumFreeFiles {
+            let finding = CheckFinding.Outbox.tooFewInodes(directory: directory, left: left, needed: minimumFreeFiles)
             return CheckLine(.fail, "outbox", .outbox(finding))
         }
-        guard let free = FileSystem.freeBytes(at: directory), free < neededBytes else { return nil }
+        guard let free = FileSystem.freeBytes(at: directory), free < minimumFreeBytes else { return nil }
         let finding = CheckFinding.Outbox.tooLittleSpace(
-            directory: directory, freeBytes: free, neededBytes: neededBytes)
+            directory: directory, freeBytes: free, neededBytes: minimumFreeBytes)
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 

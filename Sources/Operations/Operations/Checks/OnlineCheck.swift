@@ -85,7 +85,9 @@ package enum OnlineCheck {
         if receiverFinding?.uncheckedFix == nil { try report(receiverFinding?.line) }
         willWait("token and Fleet Engine: waiting for their answers")
         let answered = await answers
-        if receiverFinding?.uncheckedFix != nil { try report(receiverFinding?.line(fleetEngineAhead: answered?.ahead)) }
+        if receiverFinding?.uncheckedFix != nil {
+            try report(receiverFinding?.line(fleetEngineAhead: answered?.fleetEngineAhead))
+        }
         for line in answered?.lines ?? [] { try didCheck(line) }
         if let line = await trip ?? nil { try didCheck(line) }
     }
@@ -343,7 +345,7 @@ extension OnlineCheck {
     /// is `nil` if it isn't known.
     private static func checkTokenAndFleetEngine(
         _ configuration: Configuration
-    ) async -> (lines: [CheckLine], ahead: Duration?) {
+    ) async -> (lines: [CheckLine], fleetEngineAhead: Duration?) {
         let report: TokenReport
         do { report = try await TokenReport.fetch(configuration) } catch {
             return ([CheckLine(.fail, "token", error.detail), notQueried], nil)
@@ -359,7 +361,7 @@ extension OnlineCheck {
     /// time is `nil` if it isn't known.
     private static func checkVehicle(
         _ configuration: Configuration, token: String
-    ) async -> (line: CheckLine, ahead: Duration?) {
+    ) async -> (line: CheckLine, fleetEngineAhead: Duration?) {
         do {
             let request = HTTPRequest(
                 .get, try configuration.vehicle.url(below: configuration.upload.endpoint),

@@ -4,7 +4,7 @@ import LinuxPlatform
 /// Runs `waypost check` in the service's sandbox. The sandbox is created by systemd-run from the properties that
 /// systemd reports for the service's unit.
 package enum SandboxedCheck {
-    static let unit = "waypost.service"
+    static let unitName = "waypost.service"
 
     /// The process in which the checks run.
     package enum Place: Sendable, Hashable {
@@ -23,12 +23,12 @@ package enum SandboxedCheck {
         guard EffectiveUser.current == 0 else { return .outside(reason: "run this as root (sudo)") }
         guard (try? FileStatus(at: "/run/systemd/system"))?.kind == .directory, let program = ProcessStart.executable
         else { return .outside(reason: "systemd isn't running here") }
-        let shown = await output(of: ["systemctl", "show", "--all", unit])
-        let properties = Properties(shown: shown, sources: await output(of: ["systemctl", "cat", unit]))
-        guard properties["LoadState"] == "loaded" else { return .outside(reason: "there is no \(unit)") }
+        let shown = await output(of: ["systemctl", "show", "--all", unitName])
+        let properties = Properties(shown: shown, sources: await output(of: ["systemctl", "cat", unitName]))
+        guard properties["LoadState"] == "loaded" else { return .outside(reason: "there is no \(unitName)") }
         let path = FileSystem.resolved(file) ?? file
         guard FileSystem.isSameFile(path, properties.configurationFile) else {
-            return .outside(reason: "\(unit) reads \(properties.configurationFile)")
+            return .outside(reason: "\(unitName) reads \(properties.configurationFile)")
         }
         return .sandbox(command: properties.command(running: program, arguments: arguments + ["--config", path]))
     }
@@ -55,7 +55,7 @@ package enum SandboxedCheck {
             guard let directory = directories.first(where: { path == $0 || path.hasPrefix($0 + "/") }),
                 (try? FileStatus(behind: path)) == nil
             else { return nil }
-            let finding = CheckFinding.hiddenByUnit(key: key, path: path, directory: directory, unit: unit)
+            let finding = CheckFinding.hiddenByUnit(key: key, path: path, directory: directory, unit: unitName)
             return CheckLine(.fail, String(key.prefix { $0 != "." }), finding)
         }
     }

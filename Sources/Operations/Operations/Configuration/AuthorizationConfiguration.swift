@@ -20,7 +20,7 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 
     /// A description of the provider: the origin of its URL, the program of its command, or the path of its file. The
     /// rest may be secret and is left out, as is a URL that comes from a credential.
-    package var provider: String {
+    package var providerDescription: String {
         switch self {
         case .http(let settings, _):
             settings.urlSource.map { "the URL in \($0)" } ?? (try? HTTPURL(settings.url.withPlaceholdersFilled))?.origin

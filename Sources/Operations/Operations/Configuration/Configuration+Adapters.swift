@@ -81,8 +81,8 @@ extension Configuration {
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
     /// Returns a token cache in front of `provider`. `report` receives the cache's events.
-    package func cached(
-        _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
+    package func makeTokenCache(
+        for provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         report: @escaping @Sendable (TokenEvent) -> Void
     ) -> CachedAuthorization {

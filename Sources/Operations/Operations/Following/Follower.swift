@@ -139,7 +139,7 @@ extension Follower {
             endpoint: configuration.upload.endpoint, limits: HTTPLimits(total: configuration.upload.timeout),
             retry: configuration.upload.retry)
         self.init(
-            settings, authorization: effective.cached(provider, clock: ContinuousClock(), report: report),
+            settings, authorization: effective.makeTokenCache(for: provider, clock: ContinuousClock(), report: report),
             transport: try configuration.makeTransport(),
             clock: MonotonicClock(ContinuousClock()), jitter: { Double.random(in: 0...1) })
     }
