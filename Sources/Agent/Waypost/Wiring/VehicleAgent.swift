@@ -243,7 +243,7 @@ package struct VehicleAgent: Sendable {
         guard vehicle.service == .onDemandTrips, await pendingState.isPending else { return }
         var pause = Duration.seconds(30)
         while !Task.isCancelled {
-            if monitor.snapshot.delivery.last != nil, await reporter.reportsPresence { break }
+            if monitor.snapshot.delivery.lastDelivered != nil, await reporter.reportsPresence { break }
             guard let unsent = await announce(presenceAtEnd) else { break }
             if !Task.isCancelled { monitor.hold(unsent, on: .one(.stateNotSent)) }
             await clock.sleep(for: pause)

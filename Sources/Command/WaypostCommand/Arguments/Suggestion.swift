@@ -27,7 +27,7 @@ enum Suggestion {
         if !guess.isEmpty { return guess }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
         if !owners.isEmpty { return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "has" : "have") it" }
-        let key = ConfigurationKey.paths(meantBy: String(word.drop { $0 == "-" }))
+        let key = ConfigurationKey.pathSuggestion(for: String(word.drop { $0 == "-" }))
         return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? ""
     }
 

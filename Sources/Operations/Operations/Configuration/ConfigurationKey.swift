@@ -73,7 +73,7 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     /// Returns a list of the keys that `word` may mean, such as `"a" or "b"`; `nil` if there are none, or more than
     /// four.
-    package static func paths(meantBy word: String) -> String? {
+    package static func pathSuggestion(for word: String) -> String? {
         var paths: [String] = []
         for key in keys(meantBy: word) where !paths.contains(key.path) { paths.append(key.path) }
         return (1...4).contains(paths.count) ? ConfigurationSection.alternatives(paths.map { "\"\($0)\"" }) : nil

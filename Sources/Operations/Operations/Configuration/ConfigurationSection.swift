@@ -41,9 +41,11 @@ struct ConfigurationSection {
     ) -> ConfigurationSection {
         declare(key, .section, isRequired: isRequired, description)
         let value = readMember(key)
-        if value == nil, isRequired { reportMissing(key, "write an object in braces; config.example.json has one") }
+        if value == nil, isRequired {
+            reportMissing(key, advice: "write an object in braces; config.example.json has one")
+        }
         if let value, value.objectValue == nil {
-            reportWrongKind(key, value, Self.objectAdvice + (example.map { ", such as \($0)" } ?? ""))
+            reportWrongKind(key, value, advice: Self.objectAdvice + (example.map { ", such as \($0)" } ?? ""))
         }
         var section = ConfigurationSection(path: keyPath(key), members: value?.objectValue, reading: reading)
         section.type = type
@@ -92,7 +94,7 @@ struct ConfigurationSection {
     /// Returns the Boolean under `key`, or `fallback` if it is missing.
     mutating func flag(_ key: String, default fallback: Bool, _ description: String) -> Bool {
         let value = readMember(key)
-        if let value, value.boolValue == nil { reportWrong(key, value, "use true or false, without quotes") }
+        if let value, value.boolValue == nil { reportWrong(key, value, advice: "use true or false, without quotes") }
         let flag = value?.boolValue ?? fallback
         declareAndRecord(key, .flag, .bool(flag), default: .bool(fallback), description)
         return flag
@@ -109,7 +111,8 @@ struct ConfigurationSection {
             } else {
                 reportWrong(
                     key, value,
-                    "use seconds from \(Self.numberText(range.lowerBound)) to \(Self.numberText(range.upperBound))")
+                    advice:
+                        "use seconds from \(Self.numberText(range.lowerBound)) to \(Self.numberText(range.upperBound))")
             }
         }
         declareAndRecord(key, .seconds(range), .number(seconds), default: .number(fallback), description)
@@ -135,7 +138,7 @@ struct ConfigurationSection {
     ) -> Choice? where Choice.RawValue == String {
         let words = Choice.allCases.map(\.rawValue)
         let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
-        let found = readText(key, advice)
+        let found = readText(under: key, advice: advice)
         let choice = found.flatMap { Choice(rawValue: $0.text) }
         if let found, choice == nil {
             reportProblem(
@@ -143,7 +146,7 @@ struct ConfigurationSection {
                 found.reference.map { "comes from \($0), whose value is not allowed; \(advice)" }
                     ?? "is \"\(found.text)\"; \(advice)\(Self.suggestion(for: found.text, among: words))")
         }
-        if fallback == nil, !has(key) { reportMissing(key, advice) }
+        if fallback == nil, !has(key) { reportMissing(key, advice: advice) }
         let value = choice ?? fallback
         declareAndRecord(
             key, .choice(words), (value?.rawValue).map(JSONValue.string),
@@ -159,7 +162,7 @@ struct ConfigurationSection {
         var texts: [String] = []
         for (index, element) in elements.enumerated() {
             if let text = element.stringValue { texts.append(text) }
-            guard let members = element.objectValue, let found = resolvedText(members, "\(key)[\(index)]") else {
+            guard let members = element.objectValue, let found = resolvedText(members, under: "\(key)[\(index)]") else {
                 continue
             }
             texts.append(found.text)
@@ -169,9 +172,9 @@ struct ConfigurationSection {
         }
         let isList = elements.allSatisfy { $0.stringValue != nil || $0.objectValue != nil }
         switch readMember(key) {
-        case nil: reportMissing(key, advice)
+        case nil: reportMissing(key, advice: advice)
         case .array([])?: reportProblem(with: key, "is empty; \(advice)")
-        case let value? where elements.isEmpty || !isList: reportWrongKind(key, value, advice)
+        case let value? where elements.isEmpty || !isList: reportWrongKind(key, value, advice: advice)
         default: break
         }
         let shown = elements.enumerated().map { index, element in
@@ -186,7 +189,7 @@ struct ConfigurationSection {
         let value = readMember(key)
         let elements = value?.arrayValue ?? []
         if let value, value.arrayValue == nil {
-            reportWrongKind(key, value, "use a list of circles, such as [\(CircleMember.example)]")
+            reportWrongKind(key, value, advice: "use a list of circles, such as [\(CircleMember.example)]")
         }
         if elements.count > count { reportProblem(with: key, "has \(elements.count) circles; use at most \(count)") }
         declareAndRecord(
@@ -194,7 +197,7 @@ struct ConfigurationSection {
             default: .array([]), isSecret: true, description)
         return elements.enumerated().compactMap { index, element in
             guard let members = element.objectValue else {
-                reportWrongKind("\(key)[\(index)]", element, "use a circle, such as \(CircleMember.example)")
+                reportWrongKind("\(key)[\(index)]", element, advice: "use a circle, such as \(CircleMember.example)")
                 return nil
             }
             var circle = ConfigurationSection(path: keyPath("\(key)[\(index)]"), members: members, reading: reading)
@@ -208,7 +211,7 @@ struct ConfigurationSection {
     private mutating func readNumber(_ member: CircleMember) -> Double? {
         let value = self.readMember(member.name)
         if let number = value?.doubleValue, member.range.contains(number) { return number }
-        if value == nil { reportMissing(member.name, "use \(member.rangeText)") }
+        if value == nil { reportMissing(member.name, advice: "use \(member.rangeText)") }
         if value != nil {
             reportProblem(with: member.name, "is not an allowed value; use \(member.rangeText), without quotes")
         }
@@ -221,7 +224,9 @@ struct ConfigurationSection {
     /// secrets.
     mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
         guard let value = readMember(key) else { return [] }
-        if value.objectValue == nil { reportWrongKind(key, value, Self.objectAdvice + #", such as {"NAME": "value"}"#) }
+        if value.objectValue == nil {
+            reportWrongKind(key, value, advice: Self.objectAdvice + #", such as {"NAME": "value"}"#)
+        }
         return (value.objectValue ?? [:]).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
     }
 
@@ -286,7 +291,8 @@ extension ConfigurationSection {
         case nil: break
         case let other?:
             reportWrong(
-                key, other, advice + Self.suggestion(for: other.stringValue ?? "", among: word.map { [$0] } ?? []))
+                key, other,
+                advice: advice + Self.suggestion(for: other.stringValue ?? "", among: word.map { [$0] } ?? []))
         }
         func shown(_ value: Int?) -> JSONValue? { value.map { .integer(Int64($0)) } ?? word.map(JSONValue.string) }
         declareAndRecord(key, form, shown(value), default: shown(fallback), description)
@@ -332,7 +338,7 @@ extension ConfigurationSection {
         if let advice = advice.first { return advice }
         let types = ConfigurationKey.all.filter { $0.path == keyPath(key) }.compactMap(\.type)
         if !types.isEmpty { return "it belongs to \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
-        return ConfigurationKey.paths(meantBy: key).map { "did you mean \($0)?" } ?? "remove it"
+        return ConfigurationKey.pathSuggestion(for: key).map { "did you mean \($0)?" } ?? "remove it"
     }
 }
 
@@ -353,7 +359,7 @@ extension ConfigurationSection {
         _ key: String, default fallback: String?, ifMissing advice: String?,
         redactedBy redact: ((String) -> String)? = nil, _ description: String
     ) -> FoundText? {
-        if fallback == nil, !has(key) { reportMissing(key, advice ?? "write a string in quotes") }
+        if fallback == nil, !has(key) { reportMissing(key, advice: advice ?? "write a string in quotes") }
         return text(key, default: fallback, isRequired: fallback == nil, redactedBy: redact, description)
     }
 
@@ -362,9 +368,9 @@ extension ConfigurationSection {
         redactedBy redact: ((String) -> String)? = nil, _ description: String
     ) -> FoundText? {
         let advice = "use a string in quotes" + (fallback.map { ", such as \"\($0)\"" } ?? "")
-        var text = readText(key, advice)
+        var text = readText(under: key, advice: advice)
         if text?.text.isEmpty == true {
-            reportWrong(key, .string(""), advice)
+            reportWrong(key, .string(""), advice: advice)
             text = nil
         }
         declareAndRecord(
@@ -376,18 +382,18 @@ extension ConfigurationSection {
 
     /// Returns the string under `key`, which may be empty; `nil` if it is missing. A value that is neither a string nor
     /// a reference is reported as a problem.
-    private mutating func readText(_ key: String, _ advice: String) -> FoundText? {
+    private mutating func readText(under key: String, advice: String) -> FoundText? {
         switch readMember(key) {
         case .string(let text)?: return FoundText(text: text)
-        case .object(let members)?: return resolvedText(members, key)
+        case .object(let members)?: return resolvedText(members, under: key)
         case nil: return nil
         case let other?:
-            reportWrong(key, other, advice)
+            reportWrong(key, other, advice: advice)
             return nil
         }
     }
 
-    private func resolvedText(_ members: [String: JSONValue], _ key: String) -> FoundText? {
+    private func resolvedText(_ members: [String: JSONValue], under key: String) -> FoundText? {
         guard let reference = ValueReference(members) else {
             reportProblem(with: key, "is an object, but not a valid reference; use a string, \(ValueReference.forms)")
             return nil
@@ -436,17 +442,17 @@ extension ConfigurationSection {
             isOpenSecret: isSecret && found?.isWorldReadable == true)
     }
 
-    private func reportMissing(_ key: String, _ advice: String) {
+    private func reportMissing(_ key: String, advice: String) {
         if members != nil { reading.addProblem("is missing; \(advice)", at: keyPath(key), isMissing: true) }
     }
 
     /// Reports that the value has the wrong type. The message doesn't quote the value, because it may be a secret.
-    private func reportWrongKind(_ key: String, _ value: JSONValue, _ advice: String) {
+    private func reportWrongKind(_ key: String, _ value: JSONValue, advice: String) {
         reportProblem(with: key, "is \(value.kind); \(advice)")
     }
 
     /// Reports that `value` can't be used under `key`, with `advice` as the remedy.
-    func reportWrong(_ key: String, _ value: JSONValue, _ advice: String) {
+    func reportWrong(_ key: String, _ value: JSONValue, advice: String) {
         var shown = value.kind
         var hint = ""
         switch value {

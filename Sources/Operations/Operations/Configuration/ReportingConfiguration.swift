@@ -55,7 +55,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
         for (key, value) in others {
             section.reportWrong(
                 key, value,
-                "it has no effect with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
+                advice: "it has no effect with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
         }
         section.require(
             "heartbeatSeconds", lasting: heartbeat, notShorterThan: intervalKey, lasting: policy.maximumInterval)

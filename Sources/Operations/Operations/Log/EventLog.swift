@@ -11,12 +11,12 @@ package final class EventLog: ReportingObserver {
         var firstDelivery: FirstDelivery
         var receiver: ReceiverState?
         /// The times within the last `stateWindow` at which a state of the receiver was logged.
-        var changes: [Duration] = []
+        var loggedStateTimes: [Duration] = []
     }
 
     /// The maximum number of receiver states that are logged within `stateWindow`. It keeps an intermittent receiver
     /// from filling the log.
-    private static let maximumChanges = 6
+    private static let maximumLoggedStates = 6
     private static let stateWindow = Duration.seconds(600)
 
     private let log: LogWriter
@@ -69,9 +69,9 @@ package final class EventLog: ReportingObserver {
         let isLogged = state.withLock { state in
             let isNew = exchange(&state.receiver, with: receiver) != receiver
             guard isNew, receiver.kind == .starting || receiver.kind == .receiving else { return false }
-            state.changes.removeAll { now - $0 >= Self.stateWindow }
-            guard state.changes.count < Self.maximumChanges else { return false }
-            state.changes.append(now)
+            state.loggedStateTimes.removeAll { now - $0 >= Self.stateWindow }
+            guard state.loggedStateTimes.count < Self.maximumLoggedStates else { return false }
+            state.loggedStateTimes.append(now)
             return true
         }
         if isLogged { log.write(.info, "\(receiver)") }
@@ -86,22 +86,22 @@ extension Presence {
 /// Recognises the first delivery of a run, and describes it with the time from the fix to its acknowledgement.
 private struct FirstDelivery {
     /// The time that a fix states, and the monotonic time at which it arrived.
-    private struct Moment {
+    private struct ArrivedFix {
         let timeOfFix: UTCTime
         let arrival: Duration
     }
 
     var isLogged: Bool
-    private var fix: Moment?
+    private var fix: ArrivedFix?
     /// The fixes from which the first and the latest update were made, and the fix of the update that is being sent.
-    private var firstUpdate, update, sentUpdate: Moment?
+    private var firstUpdate, update, sentUpdate: ArrivedFix?
 
     init(isLogged: Bool) { self.isLogged = isLogged }
 
     mutating func line(after event: ReportingEvent, at now: Duration) -> String? {
         guard !isLogged else { return nil }
         switch event {
-        case .fix(let new): fix = Moment(timeOfFix: new.timeOfFix, arrival: now)
+        case .fix(let new): fix = ArrivedFix(timeOfFix: new.timeOfFix, arrival: now)
         case .accepted, .notStored:
             update = fix
             firstUpdate = firstUpdate ?? fix

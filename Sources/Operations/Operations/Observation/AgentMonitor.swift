@@ -53,7 +53,7 @@ package final class AgentMonitor: ReportingObserver {
     /// The deliveries to Fleet Engine.
     package struct Delivery: Sendable {
         /// The last delivered position: the time of its fix, and the time at which Fleet Engine acknowledged it.
-        package var last: (timeOfFix: UTCTime, at: Duration)?
+        package var lastDelivered: (timeOfFix: UTCTime, at: Duration)?
         /// The time of the upload loop's next attempt; `nil` unless the loop is waiting for one.
         package var nextAttempt: Duration?
         /// The times from the arrival of a fix to its acknowledgement.
@@ -75,10 +75,10 @@ package final class AgentMonitor: ReportingObserver {
         /// minutes, it is the offset from the receiver's clock.
         package var offset: (offset: Duration, isFromServer: Bool, at: Duration)?
         /// Fleet Engine's time in the last response that contained it, and the time at which the response arrived.
-        package var server: (time: UTCTime, at: Duration)?
+        package var serverTime: (time: UTCTime, at: Duration)?
 
         /// Returns Fleet Engine's time at the moment `now`; `nil` if no response has contained its time.
-        func server(at now: Duration) -> UTCTime? { server.map { $0.time.advanced(by: now - $0.at) } }
+        func serverTime(at now: Duration) -> UTCTime? { serverTime.map { $0.time.advanced(by: now - $0.at) } }
 
         /// Compares the host's time `system` with `time`. Fleet Engine's time takes precedence over the receiver's,
         /// although it has only whole seconds, because a receiver may send a wrong date.
@@ -257,7 +257,7 @@ package final class AgentMonitor: ReportingObserver {
                     state.compare(fix, withSystemTime: system, synchronizedTime: synchronizedTime(), at: now)
                 }
             case .serverTime(let time):
-                state.clocks.server = (time, now)
+                state.clocks.serverTime = (time, now)
                 if let system { state.compare(serverTime: time, with: system, at: now) }
             case .uploading: state.delivery.nextAttempt = nil
             case .delivered(let batch, _, _): state.noteDelivery(of: batch, at: now)
@@ -313,7 +313,7 @@ extension AgentMonitor.Snapshot {
         if batch.lastIsPending, let present = receiver.present(at: now) {
             delivery.delays.add(batch.last.timeOfFix.duration(to: present))
         }
-        delivery.last = (batch.last.timeOfFix, now)
+        delivery.lastDelivered = (batch.last.timeOfFix, now)
     }
 
     /// Compares the time of a fix with the present. If neither Fleet Engine nor a synchronized clock provides the
@@ -322,7 +322,7 @@ extension AgentMonitor.Snapshot {
         _ fix: Fix, withSystemTime system: UTCTime, synchronizedTime: UTCTime?, at now: Duration
     ) {
         clocks.compare(fix.timeOfFix, isFromServer: false, with: system, at: now)
-        guard let present = clocks.server(at: now) ?? synchronizedTime else {
+        guard let present = clocks.serverTime(at: now) ?? synchronizedTime else {
             return checkClock(offset: fix.timeOfFix.duration(to: system), from: .receiver, at: now)
         }
         let lag = fix.timeOfFix.duration(to: present)

@@ -7,7 +7,7 @@ package import Reporting
 package final class DistantZones: ReportingObserver {
     private struct State {
         /// The indices of the private zones that have been far from every fix so far.
-        var distant: [Int]
+        var distantIndices: [Int]
         var hasFix = false
     }
 
@@ -22,16 +22,16 @@ package final class DistantZones: ReportingObserver {
     package init(_ zones: [PrivateZone], monitor: AgentMonitor) {
         self.zones = zones
         self.monitor = monitor
-        state = Locked(State(distant: Array(zones.indices)))
+        state = Locked(State(distantIndices: Array(zones.indices)))
     }
 
     package func observe(_ event: ReportingEvent) {
         guard case .fix(let fix) = event else { return }
         let changed: [Int]? = state.withLock { state in
             let before = state
-            state.distant.removeAll { !zones[$0].isImplausible(from: fix) }
+            state.distantIndices.removeAll { !zones[$0].isImplausible(from: fix) }
             state.hasFix = true
-            return before.hasFix && before.distant == state.distant ? nil : state.distant
+            return before.hasFix && before.distantIndices == state.distantIndices ? nil : state.distantIndices
         }
         guard let changed else { return }
         let topic = ActiveConditions.Topic.one(.privateZoneDistant)

@@ -73,10 +73,12 @@ package struct RunningService: Sendable {
             }
             return .notRunning(
                 await onThread(named: "status") {
-                    if let words = Self.accessObstacle(toOutboxAt: outboxPath, at: address, error) { return words }
+                    if let words = Self.accessObstacle(toOutboxAt: outboxPath, at: address, error: error) {
+                        return words
+                    }
                     let isElsewhere = [ECONNREFUSED, ENOENT].contains(error.number)
                     let hint = Self.restartHint(outboxPath: outboxPath, error: error)
-                    return "\(Self.reasonForSilence(at: address, error)); \(hint)"
+                    return "\(Self.reasonForSilence(at: address, error: error)); \(hint)"
                         + (isElsewhere ? Self.hint(atOtherServices: HoldingProcess.otherServices) : "")
                 })
         case .success(let bytes):
@@ -124,7 +126,7 @@ package struct RunningService: Sendable {
     }
 
     /// Returns the reason why this user can't find out whether a service is running; `nil` if the user can find out.
-    private static func accessObstacle(toOutboxAt outboxPath: String, at address: LocalAddress, _ error: SystemError)
+    private static func accessObstacle(toOutboxAt outboxPath: String, at address: LocalAddress, error: SystemError)
         -> String?
     {
         guard [ECONNREFUSED, ENOENT].contains(error.number),
@@ -136,7 +138,7 @@ package struct RunningService: Sendable {
             + "run this as root (sudo), or see systemctl status waypost"
     }
 
-    private static func reasonForSilence(at address: LocalAddress, _ error: SystemError) -> String {
+    private static func reasonForSilence(at address: LocalAddress, error: SystemError) -> String {
         switch error.number {
         case ECONNREFUSED, ENOENT: "the service is not running: nothing listens on \(address)"
         // These errors mean that sending or receiving has exceeded the time limit.

@@ -323,8 +323,8 @@ extension StatusReport.Delivery {
     /// is none.
     fileprivate init(_ delivery: AgentMonitor.Delivery, newest: UTCTime?, at now: Duration) {
         self.init(
-            secondsSinceDelivery: seconds(from: delivery.last?.at, to: now),
-            timeOfFix: (delivery.last?.timeOfFix ?? newest)?.description,
+            secondsSinceDelivery: seconds(from: delivery.lastDelivered?.at, to: now),
+            timeOfFix: (delivery.lastDelivered?.timeOfFix ?? newest)?.description,
             nextAttemptSeconds: delivery.nextAttempt.flatMap { $0 > now ? seconds(from: now, to: $0) : nil })
     }
 }
