@@ -48,7 +48,7 @@ actor SimulatorResponder {
         do { return try RecordFile(path: path, form) } catch { throw .recordFile(path: path, error) }
     }
 
-    func setOutage(_ isOn: Bool) { outages.set(isOn, at: now) }
+    func setOutage(_ isOn: Bool) { outages.setOutage(isOn, at: now) }
 
     /// Replaces the service account's key, so that tokens signed before are rejected.
     func rotateKey() { manualRotations += 1 }

@@ -87,7 +87,7 @@ struct FixesCommand {
         }
         Terminal.draw("")
         if decoding.failure is SystemError { return try decoding.exitStatus() }
-        let interruption = decoding.interruption("\(count.counted("fix", "fixes")) written")
+        let interruption = decoding.interruption(results: "\(count.counted("fix", "fixes")) written")
         // An interrupted document must not look complete, so its footer isn't written. A followed log has no other end
         // than an interruption, so its document gets the footer.
         if decoding.isInterrupted, !follows { throw interruption }
@@ -102,7 +102,7 @@ struct FixesCommand {
     private func summarize() async throws -> ExitStatus {
         let (logs, total, decoding) = await LogSummary.summaries(of: try reader)
         Terminal.draw("")
-        if decoding.isInterrupted { throw decoding.interruption("a summary needs the complete logs") }
+        if decoding.isInterrupted { throw decoding.interruption(results: "a summary needs the complete logs") }
         // If the first log can't be read, there is nothing to summarize.
         if decoding.failure == nil || logs.contains(where: { $0.statistics.bytes > 0 }) {
             try StandardOutput.write(line: FixesSummary(logs: logs, total: total, now: .system).text)

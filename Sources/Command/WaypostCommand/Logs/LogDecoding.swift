@@ -18,7 +18,7 @@ struct LogDecoding: Sendable {
     var isInterrupted: Bool { (failure as? FixSourceError)?.code == .cancelled }
 
     /// Returns the error for an interrupted command. The error's message says how much was read, followed by `results`.
-    func interruption(_ results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
+    func interruption(results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
 
     /// Throws the failure, if there is one. Call this only after writing the results that were decoded before the
     /// failure.

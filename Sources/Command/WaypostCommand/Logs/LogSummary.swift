@@ -57,7 +57,7 @@ struct LogDescription {
 
     init(_ statistics: DecoderStatistics) {
         let addresses = statistics.sentencesByAddress
-        receiver = Self.receiver(statistics)
+        receiver = Self.receiverNames(in: statistics)
         let known = Set(addresses.compactMap { Talker.talker(ofAddress: $0.address) })
         talkers = known.sorted().map { talker in Talker.meaning(of: talker).map { "\(talker) \($0)" } ?? talker }
         var size = "\(statistics.sentences.grouped) in \(statistics.lines.counted("line")), "
@@ -67,9 +67,9 @@ struct LogDescription {
         }
         self.size = size
         sentences = addresses.map { "\($0.address) \($0.count.grouped)" }
-        rejections = Self.rejections(statistics).sorted { $0.count > $1.count }
+        rejections = Self.rejectionRows(in: statistics).sorted { $0.count > $1.count }
         omissions = statistics.omittedFields.sorted { $0.found.count > $1.found.count }.map(Self.row)
-        fixes = Self.fixes(statistics)
+        fixes = Self.fixesText(of: statistics)
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.firstLine < $1.1.firstLine }
             .map { warning, found in
@@ -77,7 +77,7 @@ struct LogDescription {
             }
     }
 
-    private static func rejections(_ statistics: DecoderStatistics) -> [(count: Int, text: String)] {
+    private static func rejectionRows(in statistics: DecoderStatistics) -> [(count: Int, text: String)] {
         // Malformed and out-of-range fields are left out here, because `rejectedFields` counts them by field.
         let byFrame = SentenceRejection.allCases.filter { $0 != .malformedField && $0 != .outOfRange }
             .map { ($0, statistics.rejections($0)) }.filter { $0.1.count > 0 }
@@ -97,7 +97,7 @@ struct LogDescription {
         "\(found.count > 1 ? "first " : "")in line \(found.firstLine)"
     }
 
-    private static func receiver(_ statistics: DecoderStatistics) -> [String] {
+    private static func receiverNames(in statistics: DecoderStatistics) -> [String] {
         var makers: [String] = []
         for (address, _) in statistics.sentencesByAddress {
             guard let maker = ReceiverMaker.name(ofAddress: address), !makers.contains(maker) else { continue }
@@ -107,7 +107,7 @@ struct LogDescription {
         return makers.filter { maker in !banners.contains { $0.hasPrefix(maker) } } + banners
     }
 
-    private static func fixes(_ statistics: DecoderStatistics) -> String {
+    private static func fixesText(of statistics: DecoderStatistics) -> String {
         let others = [
             (statistics.epochs.void, "without a position"), (statistics.epochs.repeated, "repeated"),
             (statistics.epochs.undated, "without a date"),

@@ -38,16 +38,17 @@ enum CommandManual {
         page.add(section: "COMMANDS")
         for command in CommandCatalog.commands { add(command, to: &page) }
         page.add(section: "FILES")
-        for (path, meaning) in files { page.add(term: ManualText.italic(path), meaning) }
+        for (path, meaning) in files { page.add(term: ManualText.italic(path), meaning: meaning) }
         page.add(section: "ENVIRONMENT")
-        for (name, meaning) in environment { page.add(term: ManualText.bold(name), meaning) }
+        for (name, meaning) in environment { page.add(term: ManualText.bold(name), meaning: meaning) }
         page.add(section: "EXIT STATUS")
         for status in ExitStatus.allCases {
-            page.add(term: ManualText.bold("\(status.rawValue)"), status.meaning.capitalizedSentence)
+            page.add(term: ManualText.bold("\(status.rawValue)"), meaning: status.meaning.capitalizedSentence)
         }
         page.add(
             term: "\(ManualText.bold("130")), \(ManualText.bold("143"))",
-            "Interrupted by Control-C or SIGTERM before the command had finished. Commands that run until stopped exit with 0."
+            meaning:
+                "Interrupted by Control-C or SIGTERM before the command had finished. Commands that run until stopped exit with 0."
         )
         page.add(section: "SEE ALSO")
         page.add(
@@ -80,7 +81,7 @@ enum CommandManual {
             let value = option.valueName.map { " " + ManualText.usage($0) } ?? ""
             page.add(
                 term: ManualText.bold(option.name) + value,
-                "\(option.help.capitalizedSentence)\(option.isRepeatable ? "; may be repeated" : "").")
+                meaning: "\(option.help.capitalizedSentence)\(option.isRepeatable ? "; may be repeated" : "").")
         }
         page.add(example: command.examples.map { "waypost \($0)" })
     }
@@ -136,7 +137,8 @@ enum ConfigurationManual {
             meaning += " Default: \(words)."
         }
         page.add(
-            term: ManualText.bold(key.path) + (isSection ? "" : "  \(ManualText.literal(key.allowedValues))"), meaning)
+            term: ManualText.bold(key.path) + (isSection ? "" : "  \(ManualText.literal(key.allowedValues))"),
+            meaning: meaning)
     }
 
     private static let example = [

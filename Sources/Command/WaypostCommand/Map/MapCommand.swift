@@ -70,7 +70,7 @@ struct MapCommand {
         Terminal.draw("")
         if decoding.isInterrupted {
             page?.discard()
-            throw decoding.interruption("no page was written")
+            throw decoding.interruption(results: "no page was written")
         }
         let drawing = MapPage(
             logs: decoding.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey,

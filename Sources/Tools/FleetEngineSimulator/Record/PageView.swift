@@ -296,7 +296,7 @@ struct ManualOutages: Sendable {
 
     private static let maximumPast = 50
 
-    mutating func set(_ isOn: Bool, at now: UTCTime) {
+    mutating func setOutage(_ isOn: Bool, at now: UTCTime) {
         if let since {
             past.append(since...max(since, now))
             if past.count > Self.maximumPast { past.removeFirst() }
