@@ -96,7 +96,7 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(0))
         let listing = Self.output(of: outcome)
         for words in [
-            "checks  ", "is unreadable or wrong; see the part checks", "\(config) is not JSON",
+            "checks  ", "is unreadable or invalid; see the part checks", "\(config) is not JSON",
         ] {
             #expect(listing.contains(words), "\(listing)")
         }

@@ -16,13 +16,13 @@ import Testing
         ),
     ])
     func omitPositionsAndSerialNumbers(text: String, redacted: String) {
-        #expect(BundledText.line(text) == redacted)
+        #expect(BundledText.redactedLine(text) == redacted)
     }
 
     @Test func omitSecrets() {
         let token = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJlc2lnbmF0dXJl"
         let text = "one\nAuthorization: Bearer \(token)\npassword=hunter2hunter2\ntwo\u{1B}[2J"
-        let shown = String(decoding: BundledText.lines(Array(text.utf8)), as: UTF8.self)
+        let shown = String(decoding: BundledText.redactedLines(of: Array(text.utf8)), as: UTF8.self)
         #expect(!shown.contains("eyJ") && !shown.contains("hunter2") && !shown.contains("\u{1B}"))
         #expect(shown.hasPrefix("one\n") && shown.contains("\ntwo"))
     }
@@ -60,8 +60,8 @@ import Testing
             #"{"policy":"accuracy","trackToleranceMeters":"off","baudRate":"automatic","vehicleId":7}"#
         ),
     ])
-    func redactSecretsInAConfiguration(text: String, redacted: String) throws {
-        let value = BundledText.configuration(try JSONValue(parsing: Array(text.utf8)))
-        #expect(value == (try JSONValue(parsing: Array(redacted.utf8))), "\(value)")
+    func redactSecretsInAConfiguration(text: String, shown: String) throws {
+        let value = BundledText.redactedConfiguration(try JSONValue(parsing: Array(text.utf8)))
+        #expect(value == (try JSONValue(parsing: Array(shown.utf8))), "\(value)")
     }
 }

@@ -606,7 +606,7 @@ struct CheckCommand {
         let http = #"{"type": "http", "url": "https://b.internal/token/\#(path)"}"#
         let (lines, ending) = try await check(Self.goodConfiguration.replacing(Self.authorization, with: http))
         #expect(ending == .exited(0))
-        let words = "note  authorization  authorization.url has another program's placeholder"
+        let words = "note  authorization  authorization.url contains a placeholder in another program's syntax"
         #expect(lines.contains { $0.hasPrefix(words) } == isNoted, "\(lines)")
     }
 

@@ -172,7 +172,7 @@ import WaypostTestSupport
         let file = try directory.write(#"{"vehicle": {"providerId": "p"#.utf8, to: "config.json")
         let (_, arguments) = try Self.parse("why")
         var said: [String] = []
-        #expect(try arguments.serviceConfiguration(usual: file) { said.append($0) } == nil)
+        #expect(try arguments.serviceConfiguration(defaultFile: file) { said.append($0) } == nil)
         #expect(said.count == 2 && said[0].contains("a string without a closing quote"), "\(said)")
         #expect(
             said.last?.hasPrefix(

@@ -37,9 +37,9 @@ import WaypostTestSupport
         let report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero)
         let finding = ConfigurationComparison.difference(
-            report, file: Self.checkedPath, isSame: { $0 == Self.checkedPath },
-            changedAt: example.changed.map { Self.readTime.secondsSince1970 + $0 })
-        #expect(finding == example.finding)
+            of: Self.checked, from: report, isSameFile: { $0 == Self.checked },
+            changedAt: row.changed.map { Self.read.secondsSince1970 + $0 })
+        #expect(finding == row.finding)
     }
 }
 
@@ -57,7 +57,7 @@ import WaypostTestSupport
         let receiving = ReportingEvent.receiver(.receiving(source: "/dev/gnss"))
         let all = ([receiving] + events).map { (at: 0, event: $0) }
         let report = Why.report(all, until: seconds)
-        let line = OnlineCheck.receiver(of: report)
+        let line = OnlineCheck.receiverLine(of: report)
         #expect(line.verdict == (code == nil ? .ok : .fail), "\(line)")
         let title = code.flatMap(ConditionCode.init(rawValue:))?.title ?? ""
         #expect(line.text.contains(title), "\(line.text)")
@@ -68,10 +68,10 @@ import WaypostTestSupport
     func explainsAMissingFirstFix(warning: ReceiverWarning?) {
         let state = ReceiverState.receiving(source: "/dev/gnss")
         var wait = FirstFixWait()
-        #expect(wait.absence(within: .seconds(30)) == .noAnswer(within: .seconds(30)))
+        #expect(wait.noFixFinding(within: .seconds(30)) == .noAnswer(within: .seconds(30)))
         wait.note(.state(state))
         if let warning { wait.note(.warning(warning)) }
-        #expect(wait.absence(within: .seconds(30)) == .noFix(state, cause: warning, within: .seconds(30)))
+        #expect(wait.noFixFinding(within: .seconds(30)) == .noFix(state, cause: warning, within: .seconds(30)))
     }
 
     /// An unsynchronized clock doesn't decide whether the fix is late.
@@ -81,7 +81,7 @@ import WaypostTestSupport
     func isNotedIfTheTimeOfItsFirstFixIsWrong(seconds: Int, isSynchronized: Bool, behind: Int?) {
         let present = UTCTime(year: 2026, month: 11, day: 23)
         let fix = Fix(timeOfFix: present.advanced(by: .seconds(seconds)), latitude: 1, longitude: 1)
-        let line = OnlineCheck.verdict(on: fix, present: isSynchronized ? present : nil)
+        let line = OnlineCheck.fixLine(for: fix, present: isSynchronized ? present : nil)
         #expect(line.verdict == (behind == nil ? .ok : .note))
         let text = "fix of \(fix.timeOfFix), quality gps"
         let finding = behind.map { OnlineFinding.wrongFixTime(fix: text, behind: .seconds($0), .ownSynchronized) }

@@ -29,7 +29,7 @@ import WaypostTestSupport
 
     @Test func haveADescription() {
         for key in ConfigurationKey.all {
-            #expect(!key.about.isEmpty && !key.about.hasSuffix("."), "\(key.path)")
+            #expect(!key.description.isEmpty && !key.description.hasSuffix("."), "\(key.path)")
             #expect(key.fallback == nil || !key.isRequired, "\(key.path)")
         }
     }
@@ -50,7 +50,7 @@ import WaypostTestSupport
             switch key.form {
             case .section, .string, .strings, .secret, .secrets: break
             case .choice where cells[1].hasPrefix("see "): break
-            default: #expect(cells[1] == key.range, "\(key.path)")
+            default: #expect(cells[1] == key.allowedValues, "\(key.path)")
             }
             let fallback = key.fallback.map { $0.stringValue ?? $0.text }
             #expect(

@@ -124,7 +124,7 @@ import WaypostTestSupport
                 }
                 schema = (ofType?["then"] ?? schema)?["properties"]?[word]
             }
-            #expect(schema?["description"] == .string(key.about), "\(key.path) of \(key.type ?? "all")")
+            #expect(schema?["description"] == .string(key.description), "\(key.path) of \(key.type ?? "all")")
         }
     }
 }

@@ -266,7 +266,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"command\", \"command\": [\"/bin/true\"], \"environment\": {\"K\": [\"hush\"]}",
-            "\"authorization.environment.K\" is an array that cannot be used; use a string, {\"file\": PATH}, "
+            "\"authorization.environment.K\" is an array, but neither a string nor a valid reference; use a string, {\"file\": PATH}, "
                 + "{\"environment\": NAME}"
         ),
         (
@@ -469,7 +469,7 @@ import WaypostTestSupport
     @Test func providersAreNotifiedWhenTheNetworkReturns() async throws {
         let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
         let configuration = try Self.read(Self.smallest)
-        await configuration.cached(provider, clock: ManualClock()) { _ in }.networkReturned()
+        await configuration.makeTokenCache(for: provider, clock: ManualClock()) { _ in }.networkReturned()
         #expect(provider.networkReturns == 1)
     }
 
@@ -638,9 +638,9 @@ import WaypostTestSupport
             "}}",
             "}, \"reporting\": {\"privateZones\": [{\"latitude\": \"48.1\", \"longitude\": 191, \"radiusMeters\": 0}]}}",
             [
-                "\"reporting.privateZones[0].latitude\" cannot be used; use degrees from -90 to 90, without quotes",
-                "\"reporting.privateZones[0].longitude\" cannot be used; use degrees from -180 to 180, without quotes",
-                "\"reporting.privateZones[0].radiusMeters\" cannot be used; use metres from 10 to 100000, without quotes",
+                "\"reporting.privateZones[0].latitude\" is not an allowed value; use degrees from -90 to 90, without quotes",
+                "\"reporting.privateZones[0].longitude\" is not an allowed value; use degrees from -180 to 180, without quotes",
+                "\"reporting.privateZones[0].radiusMeters\" is not an allowed value; use metres from 10 to 100000, without quotes",
             ]
         ),
         (
@@ -678,7 +678,8 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("", "line 1"), ("[]", "holds an array"), ("{\"vehicle\": }", "line 1"), ("{\"a\": 1, \"a\": 2}", "twice"),
+        ("", "line 1"), ("[]", "is an array instead of an object"), ("{\"vehicle\": }", "line 1"),
+        ("{\"a\": 1, \"a\": 2}", "twice"),
         ("{\n  \"vehicle\": 1,,\n}", "line 2"),
     ])
     func invalidJSONIsReportedWithItsPosition(text: String, message: String) {

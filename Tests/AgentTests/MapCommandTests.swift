@@ -123,7 +123,10 @@ struct MapCommands {
 
     @Test(arguments: [
         ("/disk", EACCES, "this user cannot write to /disk; choose a file elsewhere"),
-        ("/disk", EFBIG, "it may not grow that large (ulimit -f, or the file system); choose a file elsewhere"),
+        (
+            "/disk", EFBIG,
+            "it would exceed the size limit (ulimit -f, or the file system's limit); choose a file elsewhere"
+        ),
         ("/disk", EROFS, "/disk is on a read-only file system; mount it for writing, or choose a file elsewhere"),
         ("/disk", ENOENT, "there is no directory /disk; create it, or choose another file"),
         ("/proc", ENOENT, "/proc belongs to the kernel and accepts no files; choose a file elsewhere"),

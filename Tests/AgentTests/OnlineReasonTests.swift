@@ -15,7 +15,7 @@ import Operations
         let outcome = DeliveryOutcome(
             of: HTTPResponse(status: 400, body: Array(body.utf8)), to: request, for: vehicle)
         #expect(
-            OnlineCheck.reason(outcome)
+            OnlineCheck.problemText(of: outcome)
                 == "400 INVALID_ARGUMENT: It is invalid; correct vehicle.providerId, vehicle.vehicleId, vehicle.service or "
                 + "upload.endpoint")
     }

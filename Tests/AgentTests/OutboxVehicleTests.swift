@@ -24,8 +24,8 @@ import WaypostTestSupport
         var configuration = OutboxConfiguration(path: path, maximumBytes: 1 << 20)
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: id)
         let (owner, warnings) = (OutboxVehicle(forOutbox: path), warnings)
-        configuration.checkLedger = { ledger throws(OutboxError) in
-            try owner.adopt(vehicle, ledger) { warning in warnings.withLock { $0.append(warning) } }
+        configuration.admit = { ledger throws(OutboxError) in
+            try owner.adopt(vehicle, ledger: ledger) { warning in warnings.withLock { $0.append(warning) } }
         }
         return try await SQLiteOutbox.open(configuration)
     }
@@ -90,7 +90,7 @@ import WaypostTestSupport
         let ledger = try await outbox.ledger()
         try await outbox.close()
         for _ in 1...2 {
-            #expect(throws: OutboxError.self) { try owner.require(configuration.vehicle, ledger) }
+            #expect(throws: OutboxError.self) { try owner.require(configuration.vehicle, ledger: ledger) }
         }
     }
 }

@@ -93,7 +93,7 @@ import WaypostTestSupport
         let last = try #require(track.last)
         #expect(last.distance(to: .sample(7196, north: 71_960)) < 0.02)
         #expect(last.timeOfFix == Fix.sample(7196).timeOfFix && last.speedMetersPerSecond == 10)
-        #expect(history.newest?.fix == .sample(7199, north: 71_990, speed: 10), "the newest is exact")
+        #expect(history.newestFix?.fix == .sample(7199, north: 71_990, speed: 10), "the newest is exact")
         #expect(history.map(at: .seconds(7199)).text.contains("class=\"vehicle\""))
         #expect(history.map(at: .seconds(7199)).text.contains("class=\"scale\""))
         #expect(
@@ -107,7 +107,7 @@ import WaypostTestSupport
         var history = RecentHistory()
         history.note(.fix(.sample(0)), at: .zero)
         history.note(.privateModeBegan, at: .seconds(1))
-        #expect(history.newest == nil && history.track(at: .seconds(2)).isEmpty)
+        #expect(history.newestFix == nil && history.track(at: .seconds(2)).isEmpty)
         #expect(history.map(at: .seconds(2)).text.contains("<p>The position is private.</p>"))
         history.note(.privateModeEnded, at: .seconds(3))
         #expect(history.map(at: .seconds(4)).text.contains("no position in the last hour"))

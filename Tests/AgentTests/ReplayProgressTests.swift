@@ -25,13 +25,13 @@ import WaypostTestSupport
         let progress = ReplayProgress(
             reached: .seconds(reached), of: .seconds(length), elapsed: .seconds(elapsed), speed: speed)
         #expect(abs(progress.share - share) < 1e-9)
-        #expect(progress.left == .seconds(secondsLeft))
+        #expect(progress.remaining == .seconds(left))
     }
 
     @Test func progressOfManyVehiclesIsCombined() {
         let progress = ReplayProgress(fixes: 200, of: 1000, elapsed: .seconds(10), planned: .seconds(100))
         #expect(abs(progress.share - 0.2) < 1e-9)
-        #expect(progress.left == .seconds(90))
+        #expect(progress.remaining == .seconds(90))
     }
 
     @Test(arguments: [

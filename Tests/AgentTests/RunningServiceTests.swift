@@ -109,7 +109,7 @@ import WaypostTestSupport
         let vehicle = try #require(await bench.vehicle)
         #expect(vehicle.fixTimes.map(\.description) == epochs.map(\.time.description))
         #expect(vehicle.order.lastLocationsBackInTime == 0 && vehicle.order.pastLocationsOutOfOrder == 0)
-        #expect(vehicle.untimed == 0)
+        #expect(vehicle.locationsWithoutTime == 0)
         let listing = try await BuiltProgram.run(
             ["outbox", "list", "--json", "--config", bench.directory.path("config.json")])
         let ledger = try JSONValue(parsing: listing.standardOutput)

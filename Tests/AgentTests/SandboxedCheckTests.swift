@@ -33,7 +33,7 @@ import WaypostTestSupport
             ("EnvironmentFiles=/etc/van.env (ignore_errors=no)", ["--property=EnvironmentFile=/etc/van.env"]),
         ] as [(String, [String])])
     func readSettingsFromTheUnit(line: String, arguments: [String]) {
-        let command = Self.properties(line).command("/usr/bin/waypost", ["--config", "/c.json"])
+        let command = Self.properties(line).command(running: "/usr/bin/waypost", arguments: ["--config", "/c.json"])
         #expect(command.starts(with: ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"] + arguments))
         #expect(command.suffix(5) == ["--", "/usr/bin/waypost", "check", "--config", "/c.json"])
         #expect(command.count { $0.hasPrefix("--property=") } == arguments.count + 2)
@@ -51,7 +51,7 @@ import WaypostTestSupport
             LoadCredentialEncrypted=
             LoadCredential=waypost.key:/etc/key
             """
-        let command = Properties(shown: "User=waypost", sources: text).command("/w", [])
+        let command = Properties(shown: "User=waypost", sources: text).command(running: "/w", arguments: [])
         #expect(
             command.dropFirst(5).prefix(4) == [
                 "--property=User=waypost", "--property=LoadCredentialEncrypted=waypost.key",
@@ -66,9 +66,11 @@ import WaypostTestSupport
         ] as [(String, [String])])
     func findTheHiddenPaths(line: String, directories: [String]) {
         let properties = Self.properties("User=waypost", line)
-        #expect(properties.hidden == directories)
+        #expect(properties.hiddenDirectories == directories)
         let words = (["waypost"] + directories).joined(separator: " ")
-        #expect(properties.command("/w", []).contains("--property=Environment=\"WAYPOST_SANDBOX=\(words)\""))
+        #expect(
+            properties.command(running: "/w", arguments: []).contains(
+                "--property=Environment=\"WAYPOST_SANDBOX=\(words)\""))
     }
 
     @Test(arguments: [
@@ -83,12 +85,12 @@ import WaypostTestSupport
     @Test func nameAPathThatTheUnitHides() throws {
         let directory = try TemporaryDirectory()
         let there = try directory.write([], to: "there")
-        let lines = SandboxedCheck.hiddenPaths(
-            [
+        let lines = SandboxedCheck.hiddenPathLines(
+            for: [
                 ("authorization.path", directory.path("token")), ("outbox.path", there),
                 ("upload.caFile", "/none/ca.pem"),
             ],
-            [directory.url.path])
+            in: [directory.url.path])
         #expect(
             lines == [
                 CheckLine(
@@ -101,8 +103,10 @@ import WaypostTestSupport
 
     @Test(.enabled(if: (try? FileStatus(at: "/run/systemd/system")) == .some(nil), "systemd runs here"))
     func runOutsideTheSandboxWithoutSystemd() async {
-        let place = await SandboxedCheck.place(for: "/etc/waypost/config.json", [])
+        let place = await SandboxedCheck.place(forFile: "/etc/waypost/config.json", arguments: [])
         #expect(
-            place == .outside(EffectiveUser.current == 0 ? "systemd isn't running here" : "run this as root (sudo)"))
+            place
+                == .outside(
+                    reason: EffectiveUser.current == 0 ? "systemd isn't running here" : "run this as root (sudo)"))
     }
 }

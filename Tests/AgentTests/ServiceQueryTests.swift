@@ -74,13 +74,13 @@ import WaypostTestSupport
 
     @Test func nameTheServicesThatUseAnotherConfiguration() {
         let one = HoldingProcess(processID: 7, command: "waypost")
-        #expect(Operations.RunningService.hint(atOthers: []).isEmpty)
+        #expect(Operations.RunningService.hint(atOtherServices: []).isEmpty)
         #expect(
-            Operations.RunningService.hint(atOthers: [one])
+            Operations.RunningService.hint(atOtherServices: [one])
                 == "; waypost (process 7) runs with another configuration: to query it, specify that file with "
                 + "--config")
         #expect(
-            Operations.RunningService.hint(atOthers: [one, one, one]).hasPrefix(
+            Operations.RunningService.hint(atOtherServices: [one, one, one]).hasPrefix(
                 "; waypost (process 7) and 2 more run with another configuration"))
     }
 
@@ -102,7 +102,7 @@ import WaypostTestSupport
     @Test func reportAHangingService() {
         let words = Operations.RunningService.reasonForSilence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),
-            "/o/outbox.sqlite", SystemError(call: "read", number: EAGAIN))
+            outboxPath: "/o/outbox.sqlite", error: SystemError(call: "read", number: EAGAIN))
         #expect(
             words
                 == "waypost (process \(getpid())) has the outbox /o/outbox.sqlite, but nothing answers within 10 s on "

@@ -35,11 +35,11 @@ import WaypostTestSupport
 
     func report(
         _ monitor: AgentMonitor, _ outbox: StoreSummary = StoreSummary(Ledger()),
-        durability: OutboxDurability = .full, surroundings: StatusReport.Surroundings = StatusReport.Surroundings()
+        durability: OutboxDurability = .full, context: StatusReport.HostContext = StatusReport.HostContext()
     ) -> StatusReport {
         StatusReport(
             vehicle: "providers/p/vehicles/v", snapshot: monitor.snapshot, outbox: outbox, durability: durability,
-            surroundings: surroundings, at: uptime.now)
+            context: context, at: uptime.now)
     }
 
     /// The receiver is three days behind according to Fleet Engine's clock or a synchronized host clock. An
@@ -66,7 +66,7 @@ import WaypostTestSupport
         // An unsynchronized host clock is the one to correct.
         #expect(
             codes.contains(ConditionCode.hostClockWrong.rawValue) == (row.isLive && !row.isSynchronized && !row.server))
-        #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isReported || !row.isReported)
+        #expect((OnlineCheck.receiverLine(of: report).verdict == .fail) == row.isReported || !row.isReported)
     }
 
     /// This reason is reported if standard input ends before a fix was accepted.
@@ -163,7 +163,7 @@ import WaypostTestSupport
         func token() -> StatusReport.Token? {
             report(
                 monitor,
-                surroundings: StatusReport.Surroundings(tokenProvider: "https://tokens.example", systemTime: present)
+                context: StatusReport.HostContext(tokenProvider: "https://tokens.example", systemTime: present)
             ).token
         }
         #expect(token()?.provider == "https://tokens.example" && token()?.expiresAt == nil)
@@ -213,17 +213,17 @@ import WaypostTestSupport
         let time = UTCTime(year: 2026, month: 1, day: 5)
         let extent = StoreExtent(
             bytes: 70_000, usedBytes: 60_000, maximumBytes: 1 << 20, freeDiskBytes: 5000, oldestPending: time)
-        let surroundings = StatusReport.Surroundings(
+        let context = StatusReport.HostContext(
             outboxPath: "/o.sqlite", extent: extent, residentBytes: 18_000_000,
             systemTime: UTCTime(year: 1970, month: 1, day: 1))
-        func outbox() -> StatusReport.Outbox? { report(monitor, surroundings: surroundings).outbox }
+        func outbox() -> StatusReport.Outbox? { report(monitor, context: context).outbox }
         #expect(outbox()?.path == "/o.sqlite")
         #expect(outbox()?.bytes == 70_000 && outbox()?.usedBytes == 60_000 && outbox()?.maximumBytes == 1 << 20)
         #expect(outbox()?.oldestPendingSeconds == 0)
         monitor.observe(.fix(Fix(timeOfFix: time.advanced(by: .seconds(3600)), latitude: 1, longitude: 1)))
         clock.advance(by: .seconds(9))
         #expect(outbox()?.oldestPendingSeconds == 3609)
-        let host = report(monitor, surroundings: surroundings).host
+        let host = report(monitor, context: context).host
         #expect(host.freeDiskBytes == 5000 && host.residentBytes == 18_000_000)
     }
 
@@ -302,16 +302,16 @@ import WaypostTestSupport
         var evictions = Evictions()
         evictions[.oldest].count = 500
         var watch = EvictionWatch(since: evictions)
-        #expect(watch.conditions(of: evictions).isEmpty, "earlier evictions don't count")
+        #expect(watch.newConditions(for: evictions).isEmpty, "earlier evictions don't count")
         evictions[.discarded].count = 3
-        #expect(watch.conditions(of: evictions).isEmpty, "the user who discarded the updates knows")
+        #expect(watch.newConditions(for: evictions).isEmpty, "the user who discarded the updates knows")
         evictions[.thinned].count = 120
-        #expect(watch.conditions(of: evictions).map(\.code) == [.updatesThinned])
+        #expect(watch.newConditions(for: evictions).map(\.code) == [.updatesThinned])
         evictions[.oldest].count = 756
         evictions[.age].count = 1
-        let lost = watch.conditions(of: evictions)
+        let lost = watch.newConditions(for: evictions)
         #expect(lost.map(\.code) == [.updatesLost] && lost[0].cause.description.hasPrefix("257 updates"))
-        #expect(watch.conditions(of: evictions).isEmpty)
+        #expect(watch.newConditions(for: evictions).isEmpty)
     }
 
     @Test func metricsUseTheFiveTermsOfTheLedger() {
@@ -346,7 +346,7 @@ import WaypostTestSupport
         let extent = StoreExtent(bytes: 1, usedBytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
         let report = report(
             monitor,
-            surroundings: StatusReport.Surroundings(
+            context: StatusReport.HostContext(
                 configurationHash: "0123456789abcdef", extent: extent, residentBytes: 4, systemTime: .system))
         func series(_ text: String) -> [Substring] { text.split(separator: "\n").filter { !$0.hasPrefix("#") } }
         let fleet = series(report.metrics(.fleet))
@@ -366,8 +366,8 @@ import WaypostTestSupport
         monitor.observe(.sky(Sky([Satellite(.gps, 1, isUsed: true)])))
         monitor.observe(.failed(.prepareAgain(.sample("401")), traffic: Traffic()))
         let extent = StoreExtent(bytes: 1, usedBytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
-        let surroundings = StatusReport.Surroundings(extent: extent, residentBytes: 4, systemTime: .system)
-        for line in report(monitor, surroundings: surroundings).metrics().split(separator: "\n") {
+        let context = StatusReport.HostContext(extent: extent, residentBytes: 4, systemTime: .system)
+        for line in report(monitor, context: context).metrics().split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 3)
             switch (line.first, words.dropFirst().first) {
             case ("#", "HELP"?):

@@ -516,9 +516,11 @@ import WaypostTestSupport
         let service: Result<AuthorizationToken, AuthorizationError>
         do throws(AuthorizationError) {
             service = .success(
-                try await configuration.cached(provider, clock: ManualClock(), jitter: { 1 }, report: monitor.note)
-                    .token(
-                        for: context))
+                try await configuration.makeTokenCache(
+                    for: provider, clock: ManualClock(), jitter: { 1 }, report: monitor.note
+                )
+                .token(
+                    for: context))
         } catch { service = .failure(error) }
         let said = lines.withLock { $0 }
 

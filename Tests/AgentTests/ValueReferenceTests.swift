@@ -63,7 +63,7 @@ import WaypostTestSupport
             let configuration = try read(
                 replacing: #"{"type": "file", "path": "/run/token"}"#, with: #"{"type": "http", "url": \#(reference)}"#,
                 environment: environment)
-            #expect(configuration.authorization.provider == provider)
+            #expect(configuration.authorization.providerDescription == provider)
         }
     }
 
@@ -95,7 +95,7 @@ import WaypostTestSupport
         // The warning is given because an argument may be a secret, and every user can read these files.
         #expect(
             configuration.warnings.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
-        let rejected = configuration.warnings.filter { !$0.mayBeRight }
+        let rejected = configuration.warnings.filter { !$0.mayBeIntended }
         #expect(rejected.isEmpty)
     }
 
@@ -175,15 +175,15 @@ import WaypostTestSupport
     @Test(arguments: [
         (
             "\"v\"", #"{"file": ""}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a string, {"file": PATH}"#
+            #""vehicle.vehicleId" is an object, but not a valid reference; use a string, {"file": PATH}"#
         ),
         (
             "\"v\"", #"{"fil": "x"}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a string, {"file": PATH}"#
+            #""vehicle.vehicleId" is an object, but not a valid reference; use a string, {"file": PATH}"#
         ),
         (
             "\"v\"", #"{"file": "DIRECTORY/key", "environment": "K"}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a string, {"file": PATH}, {"environment": NAME} "#
+            #""vehicle.vehicleId" is an object, but not a valid reference; use a string, {"file": PATH}, {"environment": NAME} "#
                 + #"or, from systemd, {"credential": NAME}"#
         ),
         (
@@ -218,7 +218,7 @@ import WaypostTestSupport
         (
             #""type": "file", "path": "/run/token""#,
             #""type": "command", "command": ["a", {"fil": "DIRECTORY/none"}]"#,
-            #""authorization.command[1]" is an object that cannot be used; "#
+            #""authorization.command[1]" is an object, but not a valid reference; "#
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", 7]"#,

@@ -15,6 +15,6 @@ if let seconds = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
     for situation in DriveSituation.allCases {
         let drive = GeneratedDrive(situation)
         try Data(drive.sentences).write(to: directory.appending(path: "\(situation.rawValue).nmea"))
-        try Data(drive.expected).write(to: directory.appending(path: "\(situation.rawValue).expected"))
+        try Data(drive.expectedFixes).write(to: directory.appending(path: "\(situation.rawValue).expected"))
     }
 }

@@ -161,7 +161,7 @@ import WaypostTestSupport
         }
         #expect(
             messages.withLock { $0 } == [
-                "cannot write the record file: No space left on device; it will lack all further updates"
+                "cannot write the record file: No space left on device; later updates will be missing from it"
             ])
     }
 

@@ -10,8 +10,9 @@ import VehicleAuthorization
 private let now = SimulatedBackend.initialSeconds
 
 @Suite struct TokenRules {
-    private static let validClaims = TokenClaims(
-        issuer: TokenAuthority.account, subject: TokenAuthority.account, issuedAt: now, expiry: now + 3600,
+    private static let good = TokenClaims(
+        issuer: TokenAuthority.serviceAccount, subject: TokenAuthority.serviceAccount, issuedAt: now,
+        expiry: now + 3600,
         authorization: ["vehicleid": "van"])
 
     private static func alteredClaims(_ change: (inout TokenClaims) -> Void) -> TokenClaims {
@@ -141,7 +142,7 @@ private let now = SimulatedBackend.initialSeconds
     }
 
     @Test func rejectExpiredTokens() async throws {
-        let backend = try SimulatedBackend { $0.faults.tokens.life = 60 }
+        let backend = try SimulatedBackend { $0.faults.tokens.lifetime = 60 }
         let token = try await backend.token("driver/van")
         backend.advance(by: 59)
         #expect(try await backend.send(.get, "vehicles/van", token: token).status == 200)

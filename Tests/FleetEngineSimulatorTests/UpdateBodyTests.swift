@@ -202,7 +202,7 @@ private let invalidLocationFields: [(String, String)] = [
         let vehicle = try #require(await backend.engine.record.vehicles.values.first)
         #expect(vehicle.order.lastLocationsBackInTime == 1)
         #expect(vehicle.order.pastLocationsOutOfOrder == 2)
-        #expect(vehicle.repeats == 1)
+        #expect(vehicle.repeatedFixes == 1)
         #expect(vehicle.deliveries.count == 9)
         #expect(vehicle.track.map(\.time) == vehicle.fixTimes)
         #expect(vehicle.latest?.time?.description == "2026-01-05T10:00:30.000Z")

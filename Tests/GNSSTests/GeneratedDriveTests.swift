@@ -10,7 +10,7 @@ struct GeneratedDrives {
     func matchTheCommittedFixtures(situation: DriveSituation) throws {
         let drive = GeneratedDrive(situation)
         #expect(try Data(drive.sentences) == Data(contentsOf: Fixtures.url("nmea/\(situation.rawValue).nmea")))
-        #expect(try Data(drive.expected) == Data(contentsOf: Fixtures.url("nmea/\(situation.rawValue).expected")))
+        #expect(try Data(drive.expectedFixes) == Data(contentsOf: Fixtures.url("nmea/\(situation.rawValue).expected")))
     }
 
     @Test(arguments: DriveSituation.allCases)

@@ -6,7 +6,7 @@ import Operations
 enum WaypostCommand {
     /// The commands that run until a signal stops them. If a signal stops any other command, the command reports that
     /// it was interrupted.
-    private static let services: Set = ["run", "simulator"]
+    private static let serviceCommands: Set = ["run", "simulator"]
 
     /// Runs the command and returns how the process must end. Each of `reloads` makes `waypost run` read its
     /// configuration again.
@@ -35,7 +35,7 @@ enum WaypostCommand {
             return .badConfiguration
         case let error as SystemError where error.isBrokenPipe:
             return .done  // the reader has closed the pipe, as `head` does
-        case _ where Task.isCancelled && !services.contains(words.first ?? ""):
+        case _ where Task.isCancelled && !serviceCommands.contains(words.first ?? ""):
             // After a signal, any failure is a consequence of the signal.
             Terminal.say("waypost: \(Interruption("not finished"))")
             return nil
@@ -61,7 +61,7 @@ enum WaypostCommand {
             try StandardOutput.write(line: "waypost \(Release.version)")
             return .done
         case "--help", "-h": return try HelpCommand(topic: words.dropFirst().first).run()
-        case Shell.offers:
+        case Shell.completionCommand:
             for line in Completion(of: Array(words.dropFirst())).lines { try StandardOutput.write(line: line) }
             return .done
         default: break

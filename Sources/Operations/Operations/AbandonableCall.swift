@@ -9,7 +9,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
     private enum State {
         case pending
         case awaited(CheckedContinuation<Value?, Never>)
-        case over(Value?)
+        case finished(Value?)
     }
 
     private let state = Locked(State.pending)
@@ -35,13 +35,13 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
     /// Runs `body` and returns its result; `nil` if the call is abandoned.
     package func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
         // The task starts immediately on this thread, so that an update isn't delayed by scheduling.
-        let calling = Task.immediate { end(with: await body()) }
+        let calling = Task.immediate { finish(with: await body()) }
         let value: Value? = await withCheckedContinuation { continuation in
             let before = state.withLock { state in
                 defer { if case .pending = state { state = .awaited(continuation) } }
                 return state
             }
-            if case .over(let value) = before { continuation.resume(returning: value) }
+            if case .finished(let value) = before { continuation.resume(returning: value) }
         }
         if value == nil { calling.cancel() }
         return value
@@ -53,25 +53,25 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         stoppedWithin limit: Duration, on clock: MonotonicClock,
         _ body: @escaping @Sendable (_ stop: @escaping @Sendable () -> Void) async -> Value
     ) async -> Value? {
-        let (end, ended) = AsyncStream.makeStream(of: Never.self)
+        let (stopSignal, continuation) = AsyncStream.makeStream(of: Never.self)
         let calling = Task {
-            defer { ended.finish() }
-            return await body { ended.finish() }
+            defer { continuation.finish() }
+            return await body { continuation.finish() }
         }
-        for await _ in end {}  // ends when `body` returns or calls `stop`, or when this task is cancelled
+        for await _ in stopSignal {}  // ends when `body` returns or calls `stop`, or when this task is cancelled
         calling.cancel()
         return await Self().run(within: limit, on: clock) { await calling.value }
     }
 
     /// Abandons the call: the caller continues with `nil` instead of the result of `body`.
-    package func abandon() { end(with: nil) }
+    package func abandon() { finish(with: nil) }
 
     /// Ends the call with the result `value`, unless it has already ended.
-    private func end(with value: Value?) {
+    private func finish(with value: Value?) {
         let before = state.withLock { state in
             let before = state
-            if case .over = before { return before }
-            state = .over(value)
+            if case .finished = before { return before }
+            state = .finished(value)
             return before
         }
         if case .awaited(let continuation) = before { continuation.resume(returning: value) }

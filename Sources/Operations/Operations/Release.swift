@@ -9,7 +9,7 @@ package enum Release {
     /// Returns the latest time that a fix can correctly have: ten minutes after `present`. If `present` is `nil`,
     /// because no trusted clock knows it, the result is 1024 weeks after the release. Up to then, a receiver's date is
     /// unambiguous.
-    package static func latestFix(at present: UTCTime?) -> UTCTime {
+    package static func latestFixTime(at present: UTCTime?) -> UTCTime {
         present?.advanced(by: .seconds(600)) ?? date.advanced(by: .seconds(1024 * 7 * 86_400))
     }
 }

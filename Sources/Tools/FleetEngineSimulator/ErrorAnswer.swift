@@ -19,7 +19,7 @@ struct ErrorAnswer: Error, Sendable, Hashable {
         case unavailable = "UNAVAILABLE"
         case deadlineExceeded = "DEADLINE_EXCEEDED"
 
-        private static let byStatus: [Int: Self] = [
+        private static let codesByStatus: [Int: Self] = [
             401: .unauthenticated, 403: .permissionDenied, 404: .notFound, 408: .resourceExhausted, 409: .aborted,
             429: .resourceExhausted, 499: .cancelled, 500: .internalError, 501: .unimplemented, 502: .unavailable,
             503: .unavailable, 504: .deadlineExceeded,
@@ -28,7 +28,7 @@ struct ErrorAnswer: Error, Sendable, Hashable {
         /// Creates the status name for an HTTP status. A status that isn't listed becomes `INVALID_ARGUMENT` from 400
         /// to 499, and otherwise `UNKNOWN`.
         init(httpStatus: Int) {
-            self = Self.byStatus[httpStatus] ?? ((400..<500).contains(httpStatus) ? .invalidArgument : .unknown)
+            self = Self.codesByStatus[httpStatus] ?? ((400..<500).contains(httpStatus) ? .invalidArgument : .unknown)
         }
     }
 

@@ -10,20 +10,20 @@ package import TimeAndChance
 ///
 /// The simulator listens as soon as it is created; `run` serves requests until cancelled.
 package struct FleetEngineSimulator: Sendable {
-    private let engine: SimulatorResponder
+    private let responder: SimulatorResponder
     private let service: HTTPService
     /// The base URL. The page is at `/`, tokens are under `/token`, and Fleet Engine is under `/v1`.
     package let baseURL: HTTPURL
 
     /// - Throws: if the address is in use or not permitted, or the record's file can't be opened.
     package init(_ settings: SimulatorSettings = SimulatorSettings()) throws(SimulatorError) {
-        let engine = try SimulatorResponder(settings)
+        let responder = try SimulatorResponder(settings)
         do {
             service = try HTTPService(
                 listeningOn: settings.address, limits: HTTPServiceLimits(bodyBytes: 4 << 20, connections: 512)
-            ) { await engine.respond(to: $0) }
+            ) { await responder.respond(to: $0) }
         } catch { throw .listening(error) }
-        self.engine = engine
+        self.responder = responder
         do { baseURL = try HTTPURL("http://\(service.address)") } catch {
             throw .addressWithoutURL(service.address)
         }
@@ -33,12 +33,12 @@ package struct FleetEngineSimulator: Sendable {
     package func run() async { await service.run() }
 
     /// Starts an outage, during which all connections except those to the page and the record are reset.
-    package func beginOutage() async { await engine.setOutage(true) }
+    package func beginOutage() async { await responder.setOutage(true) }
 
     /// Ends the outage that `beginOutage` started. Planned outages aren't affected.
-    package func endOutage() async { await engine.setOutage(false) }
+    package func endOutage() async { await responder.setOutage(false) }
 
-    package var record: SimulatorRecord { get async { await engine.record } }
+    package var record: SimulatorRecord { get async { await responder.record } }
 
     /// The URL template for consumers' tokens. The id of the trip replaces `{tripId}`.
     package var consumerTokenURL: String { "\(baseURL.origin)/token/consumer/{tripId}" }

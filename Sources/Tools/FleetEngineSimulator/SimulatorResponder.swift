@@ -18,9 +18,9 @@ actor SimulatorResponder {
     private let uploadsFile: RecordFile?
     private let startedAt: UTCTime
     private var fleet: Fleet
-    private var chance: SplitMix64
+    private var random: SplitMix64
     private var tokenRequests = 0
-    private var extraRotations = 0
+    private var manualRotations = 0
     private var outages = ManualOutages()
     private(set) var record = SimulatorRecord()
     private var recordFailure: String?
@@ -31,27 +31,27 @@ actor SimulatorResponder {
         self.settings = settings
         startedAt = settings.clock()
         fleet = Fleet(existence: settings.existence, maximumPastLocations: settings.faults.maximumPastLocations)
-        chance = SplitMix64(seed: settings.seed)
+        random = SplitMix64(seed: settings.seed)
         issuer = TokenIssuer(shape: settings.tokenShape, faults: settings.faults.tokens)
         do {
             authority = try TokenAuthority(
                 keyID: "simulator-\(settings.seed)", key: settings.signingKey, trustedKey: settings.trustedKey)
         } catch { throw .signing(error.description) }
-        recordFile = try Self.recordFile(at: settings.recordPath, .positions)
-        uploadsFile = try Self.recordFile(at: settings.uploadsPath, .uploads)
+        recordFile = try Self.openRecordFile(at: settings.recordPath, form: .positions)
+        uploadsFile = try Self.openRecordFile(at: settings.uploadsPath, form: .uploads)
     }
 
-    private static func recordFile(
-        at path: String?, _ form: RecordFile.Form
+    private static func openRecordFile(
+        at path: String?, form: RecordFile.Form
     ) throws(SimulatorError) -> RecordFile? {
         guard let path else { return nil }
         do { return try RecordFile(path: path, form) } catch { throw .recordFile(path: path, error) }
     }
 
-    func setOutage(_ isOn: Bool) { outages.set(isOn, at: now) }
+    func setOutage(_ isOn: Bool) { outages.setOutage(isOn, at: now) }
 
     /// Replaces the service account's key, so that tokens signed before are rejected.
-    func rotateKey() { extraRotations += 1 }
+    func rotateKey() { manualRotations += 1 }
 
     func respond(to request: ServedRequest) -> ServedResponse {
         guard let segments = request.pathSegments else {
@@ -98,11 +98,12 @@ actor SimulatorResponder {
 
     private func respondToTokenRequest(_ request: ServedRequest, _ path: ArraySlice<String>) -> ServedResponse {
         tokenRequests += 1
-        let delay = drawDelay(settings.faults.delay) + drawDelay(settings.faults.tokens.delay)
+        let delay = randomDelay(in: settings.faults.delay) + randomDelay(in: settings.faults.tokens.delay)
         if hasOutage {
-            return finish(request, nil, .outage, ServedResponse.Delivery.reset(afterBytes: 0), isForToken: true)
+            return finish(
+                request, outcome: nil, fault: .outage, delivery: .reset(afterBytes: 0), isForToken: true)
         }
-        let fault = settings.faults.tokens.fault(at: elapsed, number: tokenRequests) { chance.unit() }
+        let fault = settings.faults.tokens.fault(at: elapsed, number: tokenRequests) { random.unit() }
         let outcome = Result { () throws(ErrorAnswer) in
             let issue = try issuer.issue(
                 to: try TokenIssuer.subject(of: request, path: path), fault: fault, now: nowSeconds,
@@ -110,24 +111,25 @@ actor SimulatorResponder {
             if let token = issue.record { record.add(token) }
             return issue.answer
         }
-        return finish(request, outcome, .none, .whole, delay: delay, isForToken: true)
+        return finish(request, outcome: outcome, fault: .none, delivery: .whole, delay: delay, isForToken: true)
     }
 
-    private var keyGeneration: Int { settings.faults.tokens.keyGeneration(at: elapsed) + extraRotations }
+    private var keyGeneration: Int { settings.faults.tokens.keyGeneration(at: elapsed) + manualRotations }
 
     // MARK: Fleet Engine
 
     private func respondToFleetRequest(_ request: ServedRequest, _ path: ArraySlice<String>) -> ServedResponse {
-        let delay = drawDelay(settings.faults.delay)
-        let fault = hasOutage ? Fault.outage : settings.faults.fault(draw: chance.unit())
+        let delay = randomDelay(in: settings.faults.delay)
+        let fault = hasOutage ? Fault.outage : settings.faults.fault(draw: random.unit())
         switch fault {
-        case .outage, .reset: return finish(request, nil, fault, .reset(afterBytes: 0), delay: delay)
+        case .outage, .reset:
+            return finish(request, outcome: nil, fault: fault, delivery: .reset(afterBytes: 0), delay: delay)
         case .error(let status):
             var error = ErrorAnswer(
                 status: status, code: ErrorAnswer.Code(httpStatus: status),
                 message: "An injected error with status \(status).")
             if status == 429 || status == 503 { error.retryAfter = settings.faults.retryAdvice }
-            return finish(request, .failure(error), fault, .whole, delay: delay)
+            return finish(request, outcome: .failure(error), fault: fault, delivery: .whole, delay: delay)
         case .none, .drop, .stall:
             let outcome = Result { () throws(ErrorAnswer) in try serve(request, path) }
             let delivery: ServedResponse.Delivery =
@@ -136,7 +138,7 @@ actor SimulatorResponder {
                 case .stall: .stall(afterBytes: 24)
                 default: .whole
                 }
-            return finish(request, outcome, fault, delivery, delay: delay)
+            return finish(request, outcome: outcome, fault: fault, delivery: delivery, delay: delay)
         }
     }
 
@@ -151,16 +153,18 @@ actor SimulatorResponder {
             throw .permissionDenied("the service account has no access to the provider \"\(target.provider)\"")
         }
         switch target {
-        case .vehicles(let provider, let service): return try create(request, query, provider, service, claims)
+        case .vehicles(let provider, let service):
+            return try createVehicle(request, query, provider: provider, service: service, claims: claims)
         case .vehicle(let name):
-            try FleetPermission.check(claims, name.service.claim, name.id, resource: name.service.collection)
+            try FleetPermission.check(
+                claims, claim: name.service.claim, id: name.id, resource: name.service.collection)
             return try serve(request, query, name)
         case .trip(let provider, let id):
-            try FleetPermission.check(claims, "tripid", id, resource: "trips")
+            try FleetPermission.check(claims, claim: "tripid", id: id, resource: "trips")
             guard request.method == .get || request.method == .head else {
                 throw ErrorAnswer(status: 405, code: .unimplemented, message: "the simulator's trips can only be read")
             }
-            return answer(try trip(id, of: provider), query)
+            return response(with: try trip(id, of: provider), query)
         }
     }
 
@@ -168,7 +172,7 @@ actor SimulatorResponder {
         guard let trip = settings.trips.first(where: { $0.id == id }) else {
             throw .notFound("Resources not found: providers/\(provider)/trips/\(id)")
         }
-        let name = trip.vehicle(of: provider)
+        let name = trip.vehicleName(under: provider)
         return trip.resource(
             of: provider, vehicle: record.vehicles[name], location: try fleet.get(name)["lastLocation"],
             startedAt: startedAt, now: now)
@@ -179,11 +183,11 @@ actor SimulatorResponder {
     ) throws(ErrorAnswer) -> HTTPResponse {
         let service = name.service
         switch request.method.rawValue {
-        case "GET", "HEAD": return answer(try fleet.get(name), query)
+        case "GET", "HEAD": return response(with: try fleet.get(name), query)
         case service.updateVerb:
             try FleetQuery.checkContentType(request)
             let mask = try UpdateMask(query.updateMask, schema: service.schema)
-            return answer(committing: try fleet.update(name, mask: mask, body: request.body, now: now), query)
+            return response(committing: try fleet.update(name, mask: mask, body: request.body, now: now), query)
         default:
             throw ErrorAnswer(
                 status: 405, code: .unimplemented,
@@ -193,9 +197,9 @@ actor SimulatorResponder {
         }
     }
 
-    private func create(
-        _ request: ServedRequest, _ query: FleetQuery, _ provider: String, _ service: FleetService,
-        _ claims: TokenClaims
+    private func createVehicle(
+        _ request: ServedRequest, _ query: FleetQuery, provider: String, service: FleetService,
+        claims: TokenClaims
     ) throws(ErrorAnswer) -> HTTPResponse {
         guard request.method == .post else {
             throw ErrorAnswer(status: 405, code: .unimplemented, message: "vehicles are created with POST")
@@ -203,14 +207,16 @@ actor SimulatorResponder {
         guard claims.authorization[service.claim] == "*" else {
             throw .permissionDenied("only a server's token may create a vehicle")
         }
-        guard let id = query.newVehicleID(service) else { throw .invalid(field: service.idParameter, "is required") }
+        guard let id = query.newVehicleID(for: service) else {
+            throw .invalid(field: service.idParameter, "is required")
+        }
         if let problem = ResourceName.problem(withID: id) { throw .invalid(field: service.idParameter, problem) }
         try FleetQuery.checkContentType(request)
         let name = ResourceName(provider: provider, service: service, id: id)
-        return answer(committing: try fleet.create(name, body: request.body), query)
+        return response(committing: try fleet.create(name, body: request.body), query)
     }
 
-    private func answer(_ resource: JSONValue, _ query: FleetQuery) -> HTTPResponse {
+    private func response(with resource: JSONValue, _ query: FleetQuery) -> HTTPResponse {
         var resource = resource
         if let fields = query.answerFields, !fields.contains("*"), let members = resource.objectValue {
             resource = .object(members.filter { fields.contains($0.key) })
@@ -220,7 +226,7 @@ actor SimulatorResponder {
             body: resource.utf8)
     }
 
-    private func answer(committing outcome: Fleet.Outcome, _ query: FleetQuery) -> HTTPResponse {
+    private func response(committing outcome: Fleet.Outcome, _ query: FleetQuery) -> HTTPResponse {
         record.add(outcome.update, at: now)
         do {
             try recordFile?.append(outcome.update, at: now)
@@ -228,11 +234,11 @@ actor SimulatorResponder {
         } catch {
             if recordFailure == nil {
                 settings.reportProblem(
-                    "cannot write the record file: \(error.reason); it will lack all further updates")
+                    "cannot write the record file: \(error.reason); later updates will be missing from it")
             }
             recordFailure = "cannot write the record file: \(error)"
         }
-        return answer(outcome.answer, query)
+        return response(with: outcome.answer, query)
     }
 
     // MARK: Common
@@ -243,15 +249,15 @@ actor SimulatorResponder {
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
     private var hasOutage: Bool { outages.since != nil || settings.faults.hasOutage(at: elapsed) }
 
-    private func drawDelay(_ delay: ClosedRange<Double>?) -> Duration {
-        guard let delay else { return .zero }
-        return .seconds(delay.lowerBound + (delay.upperBound - delay.lowerBound) * chance.unit())
+    private func randomDelay(in range: ClosedRange<Double>?) -> Duration {
+        guard let range else { return .zero }
+        return .seconds(range.lowerBound + (range.upperBound - range.lowerBound) * random.unit())
     }
 
     /// Records the request and returns the response to it.
     private func finish(
-        _ request: ServedRequest, _ outcome: Result<HTTPResponse, ErrorAnswer>?, _ fault: Fault,
-        _ delivery: ServedResponse.Delivery, delay: Duration = .zero, isForToken: Bool = false
+        _ request: ServedRequest, outcome: Result<HTTPResponse, ErrorAnswer>?, fault: Fault,
+        delivery: ServedResponse.Delivery, delay: Duration = .zero, isForToken: Bool = false
     ) -> ServedResponse {
         var response = HTTPResponse(status: 503)
         var message: String?

@@ -7,7 +7,7 @@ package struct Drive: Sequence, IteratorProtocol, Sendable {
     private let situation: DriveSituation
     private let start: UTCTime
     private let epochCount: Int64
-    private let satellitesInViewEvery: Int64
+    private let epochsPerSatelliteReport: Int64
     private var vehicle: Vehicle
     private var receiver: SimulatedReceiver
     private var index: Int64 = 0
@@ -17,16 +17,16 @@ package struct Drive: Sequence, IteratorProtocol, Sendable {
     ///   - seed: each seed produces a different drive.
     ///   - start: the UTC time of the first epoch; `nil` for the situation's default.
     ///   - duration: the length of the drive; `nil` for the situation's default.
-    ///   - satellitesInViewEvery: the number of epochs from one set of GSV sentences to the next.
+    ///   - epochsPerSatelliteReport: the number of epochs from one set of GSV sentences to the next.
     package init(
         _ situation: DriveSituation, seed: UInt64 = 1, start: UTCTime? = nil, duration: Duration? = nil,
-        satellitesInViewEvery: Int = 5
+        epochsPerSatelliteReport: Int = 5
     ) {
         self.situation = situation
         self.start = start ?? situation.standardStart
         let (seconds, attoseconds) = (duration ?? situation.standardDuration).components
         epochCount = (seconds * 1000 + attoseconds / 1_000_000_000_000_000) / situation.epochMilliseconds
-        self.satellitesInViewEvery = Int64(Swift.max(1, satellitesInViewEvery))
+        self.epochsPerSatelliteReport = Int64(Swift.max(1, epochsPerSatelliteReport))
         vehicle = Vehicle(situation, seed: seed)
         receiver = SimulatedReceiver(seed: seed &+ 0x5EED)
     }
@@ -42,7 +42,7 @@ package struct Drive: Sequence, IteratorProtocol, Sendable {
         let reading = receiver.read(
             vehicle, at: time, elapsedSeconds: Double(situation.epochMilliseconds) / 1000, seesSky: seesSky)
         var sentences = reading.sentences
-        if index % satellitesInViewEvery == 0 { sentences = reading.sentences(satellites: receiver.satellites) }
+        if index % epochsPerSatelliteReport == 0 { sentences = reading.sentences(satellites: receiver.satellites) }
         index += 1
         return DriveEpoch(time: time, truth: reading.truth, sentences: sentences)
     }
@@ -97,18 +97,21 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
     /// drives.
     var parkingTime: Double { self == .parking ? 120 : .infinity }
 
-    var road: RoadStyle {
+    var roadStyle: RoadStyle {
         switch self {
         case .town, .parking, .midnight, .tenHertz:
             RoadStyle(
-                limits: [8.3, 13.9, 13.9], straights: 60...320, radii: 12...45, turns: 35...95, hasTrafficLights: true)
+                speedLimits: [8.3, 13.9, 13.9], straightLengths: 60...320, bendRadii: 12...45, bendDegrees: 35...95,
+                hasTrafficLights: true)
         case .motorway:
             RoadStyle(
-                limits: [27.8, 33.3, 36.1], straights: 300...1500, radii: 700...1800, turns: 8...40,
+                speedLimits: [27.8, 33.3, 36.1], straightLengths: 300...1500, bendRadii: 700...1800,
+                bendDegrees: 8...40,
                 hasTrafficLights: false)
         case .tunnel:
             RoadStyle(
-                limits: [22.2], straights: 150...600, radii: 180...500, turns: 10...50, hasTrafficLights: false)
+                speedLimits: [22.2], straightLengths: 150...600, bendRadii: 180...500, bendDegrees: 10...50,
+                hasTrafficLights: false)
         }
     }
 }
@@ -116,12 +119,12 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
 /// A complete drive as the content of two files: the receiver's output, and the expected fixes as JSON Lines.
 package struct GeneratedDrive: Sendable {
     package private(set) var sentences: [UInt8] = []
-    package private(set) var expected: [UInt8] = []
+    package private(set) var expectedFixes: [UInt8] = []
 
     package init(_ situation: DriveSituation) {
         for epoch in Drive(situation) {
             sentences += epoch.sentences
-            if let truth = epoch.truth { JSONLinesFormat.append(truth, to: &expected) }
+            if let truth = epoch.truth { JSONLinesFormat.append(truth, to: &expectedFixes) }
         }
     }
 }

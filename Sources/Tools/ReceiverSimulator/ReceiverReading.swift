@@ -53,31 +53,31 @@ extension ReceiverReading {
     /// Returns the sentences RMC, VTG, GGA, GSA, GSV and GLL. GSV is left out if `satellites` is empty.
     func sentences(satellites: [SimulatedSatellite]) -> [UInt8] {
         var writer = SentenceWriter()
-        writeMinimum(&writer)
-        writeMotion(&writer)
-        writeData(&writer)
-        writeSolution(&writer)
-        writeView(satellites, &writer)
-        writePosition(&writer)
+        writeRMC(to: &writer)
+        writeVTG(to: &writer)
+        writeGGA(to: &writer)
+        writeGSA(to: &writer)
+        writeGSV(satellites, to: &writer)
+        writeGLL(to: &writer)
         return writer.bytes
     }
 
-    private func writeMinimum(_ writer: inout SentenceWriter) {
+    private func writeRMC(to writer: inout SentenceWriter) {
         writer.begin("GNRMC")
         writer.time(time)
         writer.text(hasFix ? "A" : "V")
-        writeCoordinates(&writer)
+        writeCoordinates(to: &writer)
         if hasFix { writer.number(speed, decimals: 3) } else { writer.empty() }
-        writeCourse(&writer)
+        writeCourse(to: &writer)
         writer.date(time)
         writer.empty(2)
         writer.text(hasFix ? "A" : "N")
         writer.end()
     }
 
-    private func writeMotion(_ writer: inout SentenceWriter) {
+    private func writeVTG(to writer: inout SentenceWriter) {
         writer.begin("GNVTG")
-        writeCourse(&writer)
+        writeCourse(to: &writer)
         writer.text("T")
         writer.empty()
         writer.text("M")
@@ -88,10 +88,10 @@ extension ReceiverReading {
         writer.end()
     }
 
-    private func writeData(_ writer: inout SentenceWriter) {
+    private func writeGGA(to writer: inout SentenceWriter) {
         writer.begin("GNGGA")
         writer.time(time)
-        writeCoordinates(&writer)
+        writeCoordinates(to: &writer)
         if hasFix {
             writer.text("1")
             writer.number(satellitesUsed, width: 2)
@@ -108,7 +108,7 @@ extension ReceiverReading {
         writer.end()
     }
 
-    private func writeSolution(_ writer: inout SentenceWriter) {
+    private func writeGSA(to writer: inout SentenceWriter) {
         writer.begin("GNGSA")
         writer.text("A", hasFix ? "3" : "1")
         for index in 0..<12 {
@@ -124,7 +124,7 @@ extension ReceiverReading {
         writer.end()
     }
 
-    private func writeView(_ satellites: [SimulatedSatellite], _ writer: inout SentenceWriter) {
+    private func writeGSV(_ satellites: [SimulatedSatellite], to writer: inout SentenceWriter) {
         let parts = (satellites.count + 3) / 4
         for part in 0..<parts {
             writer.begin("GPGSV")
@@ -141,15 +141,15 @@ extension ReceiverReading {
         }
     }
 
-    private func writePosition(_ writer: inout SentenceWriter) {
+    private func writeGLL(to writer: inout SentenceWriter) {
         writer.begin("GNGLL")
-        writeCoordinates(&writer)
+        writeCoordinates(to: &writer)
         writer.time(time)
         writer.text(hasFix ? "A" : "V", hasFix ? "A" : "N")
         writer.end()
     }
 
-    private func writeCoordinates(_ writer: inout SentenceWriter) {
+    private func writeCoordinates(to writer: inout SentenceWriter) {
         guard hasFix else {
             writer.empty(4)
             return
@@ -158,7 +158,7 @@ extension ReceiverReading {
         writer.coordinate(longitude, degreeDigits: 3, positive: "E", negative: "W")
     }
 
-    private func writeCourse(_ writer: inout SentenceWriter) {
+    private func writeCourse(to writer: inout SentenceWriter) {
         if hasFix, let course { writer.number(course, decimals: 2) } else { writer.empty() }
     }
 }

@@ -17,7 +17,7 @@ struct SimulatedReceiver: Sendable {
     private static let originLongitude = 10.0
     private static let metersPerDegree = 111_319.49
     /// The correlation time of the position errors, in seconds.
-    private static let memorySeconds = 40.0
+    private static let errorCorrelationSeconds = 40.0
     /// The minimum speed at which the receiver reports a course, in metres per second.
     private static let minimumCourseSpeed = 0.4
 
@@ -33,11 +33,11 @@ struct SimulatedReceiver: Sendable {
         secondsWithSky = seesSky ? secondsWithSky + elapsedSeconds : 0
         // Soon after an outage, the receiver uses few satellites, so its errors are larger.
         let roughness = secondsWithSky < 20 ? 3 - 2 * secondsWithSky / 20 : 1
-        eastError = nextError(after: eastError, sigma: 1.1 * roughness, elapsedSeconds)
-        northError = nextError(after: northError, sigma: 1.3 * roughness, elapsedSeconds)
-        upError = nextError(after: upError, sigma: 2.4 * roughness, elapsedSeconds)
+        eastError = nextError(after: eastError, sigma: 1.1 * roughness, seconds: elapsedSeconds)
+        northError = nextError(after: northError, sigma: 1.3 * roughness, seconds: elapsedSeconds)
+        upError = nextError(after: upError, sigma: 2.4 * roughness, seconds: elapsedSeconds)
         dilution = max(0.62, min(2.2, dilution + random.normal() * 0.02))
-        for index in satellites.indices { satellites[index].drift(elapsedSeconds, &random) }
+        for index in satellites.indices { satellites[index].move(seconds: elapsedSeconds, &random) }
 
         let speed = max(0, vehicle.speed + random.normal() * (vehicle.speed > 0 ? 0.06 : 0.02))
         let north = vehicle.north + northError
@@ -64,8 +64,8 @@ struct SimulatedReceiver: Sendable {
     }
 
     /// Returns the next error in a Gauss-Markov process, whose errors have the standard deviation `sigma`.
-    private mutating func nextError(after error: Double, sigma: Double, _ seconds: Double) -> Double {
-        let share = min(1, seconds / Self.memorySeconds)
+    private mutating func nextError(after error: Double, sigma: Double, seconds: Double) -> Double {
+        let share = min(1, seconds / Self.errorCorrelationSeconds)
         return error - error * share + random.normal() * sigma * (2 * share).squareRoot()
     }
 }
@@ -84,7 +84,7 @@ struct SimulatedSatellite: Sendable {
         strength = random.uniform(24...46)
     }
 
-    mutating func drift(_ seconds: Double, _ random: inout SplitMix64) {
+    mutating func move(seconds: Double, _ random: inout SplitMix64) {
         azimuthDegrees += 0.006 * seconds
         if azimuthDegrees >= 360 { azimuthDegrees -= 360 }
         strength = max(15, min(49, strength + random.normal() * 0.3))

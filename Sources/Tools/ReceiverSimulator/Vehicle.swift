@@ -4,9 +4,9 @@ import TimeAndChance
 struct Vehicle: Sendable {
     static let step = 0.1
     private static let acceleration = 1.7
-    private static let braking = 2.0
+    private static let deceleration = 2.0
     /// The length of the road ahead that the driver can see, in metres.
-    private static let sight = 600.0
+    private static let sightMeters = 600.0
 
     private let style: RoadStyle
     private let parkingTime: Double
@@ -15,15 +15,15 @@ struct Vehicle: Sendable {
     private var travelled = 0.0
     private var elapsed = 0.0
     /// The number of seconds for which the car still waits at a red light, or before it sets off.
-    private var waiting = 8.0
+    private var waitingSeconds = 8.0
     /// The last stop line at which the car has waited, so that it doesn't stop there again.
     private var passedStopLine = -1.0
     /// The acceleration in metres per second squared.
-    private var rate = 0.0
+    private var currentAcceleration = 0.0
 
-    /// The distance, in metres, by which the car is east of the start.
+    /// The distance east of the start, in metres; negative to the west.
     private(set) var east = 0.0
-    /// The distance, in metres, by which the car is north of the start.
+    /// The distance north of the start, in metres; negative to the south.
     private(set) var north = 0.0
     /// The speed in metres per second.
     private(set) var speed = 0.0
@@ -31,13 +31,13 @@ struct Vehicle: Sendable {
     private(set) var heading: Double
 
     init(_ situation: DriveSituation, seed: UInt64) {
-        style = situation.road
+        style = situation.roadStyle
         parkingTime = situation.parkingTime
         random = SplitMix64(seed: seed)
         heading = random.uniform(0...(2 * Double.pi))
         if situation == .motorway || situation == .tunnel {
             speed = 22
-            waiting = 0
+            waitingSeconds = 0
         }
         extendRoad()
     }
@@ -47,17 +47,17 @@ struct Vehicle: Sendable {
 
     mutating func advance() {
         elapsed += Self.step
-        if waiting > 0 {
-            waiting -= Self.step
+        if waitingSeconds > 0 {
+            waitingSeconds -= Self.step
             return
         }
         if isParked { return }
         extendRoad()
-        let wanted = wantedSpeed()
-        let wantedRate = max(-2.6, min(Self.acceleration, (wanted - speed) / 0.6))
+        let wanted = targetSpeed()
+        let wantedAcceleration = max(-2.6, min(Self.acceleration, (wanted - speed) / 0.6))
         // The acceleration approaches the wanted one over about half a second, so that there is no jolt.
-        rate += (wantedRate - rate) * 0.2
-        speed = max(0, speed + rate * Self.step)
+        currentAcceleration += (wantedAcceleration - currentAcceleration) * 0.2
+        speed = max(0, speed + currentAcceleration * Self.step)
         if wanted == 0, speed < 0.4 { stop() }
         let distance = speed * Self.step
         travelled += distance
@@ -68,10 +68,10 @@ struct Vehicle: Sendable {
 
     private mutating func stop() {
         speed = 0
-        rate = 0
+        currentAcceleration = 0
         guard let light = nextLight() else { return }
         passedStopLine = light.stopLine
-        waiting = light.redSeconds
+        waitingSeconds = light.redSeconds
     }
 
     private func nextLight() -> RoadStretch? {
@@ -80,30 +80,30 @@ struct Vehicle: Sendable {
 
     /// Returns the maximum speed from which the car can still slow down in time for every speed limit, bend and red
     /// light in sight.
-    private func wantedSpeed() -> Double {
+    private func targetSpeed() -> Double {
         if elapsed > parkingTime { return 0 }
-        var wanted = road.first?.limit ?? 0
+        var wanted = road.first?.speedLimit ?? 0
         for stretch in road {
-            wanted = min(wanted, reachable(stretch.limit, in: stretch.start - travelled))
+            wanted = min(wanted, maximumSpeed(slowingTo: stretch.speedLimit, within: stretch.start - travelled))
             if stretch.end > travelled {
-                wanted = min(wanted, reachable(stretch.bendSpeed, in: stretch.bendStart - travelled))
+                wanted = min(wanted, maximumSpeed(slowingTo: stretch.bendSpeed, within: stretch.bendStart - travelled))
             }
         }
         if let light = nextLight() {
             let distance = light.stopLine - travelled
-            wanted = distance < 0.5 ? 0 : min(wanted, reachable(0, in: distance))
+            wanted = distance < 0.5 ? 0 : min(wanted, maximumSpeed(slowingTo: 0, within: distance))
             if wanted < 0.4 { wanted = 0 }
         }
         return wanted
     }
 
-    private func reachable(_ target: Double, in distance: Double) -> Double {
-        (target * target + 2 * Self.braking * max(0, distance)).squareRoot()
+    private func maximumSpeed(slowingTo target: Double, within distance: Double) -> Double {
+        (target * target + 2 * Self.deceleration * max(0, distance)).squareRoot()
     }
 
     private mutating func extendRoad() {
         while let first = road.first, first.end <= travelled { road.removeFirst() }
-        while (road.last?.end ?? -1) < travelled + Self.sight {
+        while (road.last?.end ?? -1) < travelled + Self.sightMeters {
             road.append(RoadStretch(start: road.last?.end ?? 0, style: style, &random))
         }
     }
@@ -117,7 +117,7 @@ struct RoadStretch: Sendable {
     /// The angle by which the bend turns; positive to the right.
     private let turnRadians: Double
     let radius: Double
-    let limit: Double
+    let speedLimit: Double
     /// The number of seconds for which the traffic light stops the car; 0 if the light is green or there is none.
     let redSeconds: Double
 
@@ -126,11 +126,11 @@ struct RoadStretch: Sendable {
 
     init(start: Double, style: RoadStyle, _ random: inout SplitMix64) {
         self.start = start
-        straightLength = random.uniform(style.straights)
-        radius = random.uniform(style.radii)
-        let turn = random.uniform(style.turns) * Angle.radiansPerDegree
+        straightLength = random.uniform(style.straightLengths)
+        radius = random.uniform(style.bendRadii)
+        let turn = random.uniform(style.bendDegrees) * Angle.radiansPerDegree
         turnRadians = random.next() & 1 == 0 ? turn : -turn
-        limit = style.limits[Int(random.next() % UInt64(style.limits.count))]
+        speedLimit = style.speedLimits[Int(random.next() % UInt64(style.speedLimits.count))]
         let isRed = style.hasTrafficLights && random.uniform(0...1) < 0.45
         redSeconds = isRed ? random.uniform(6...38) : 0
     }
@@ -141,14 +141,14 @@ struct RoadStretch: Sendable {
     private var bendLength: Double { 2 * radius * abs(turnRadians) }
     var end: Double { bendStart + bendLength }
     /// The speed at which even the tightest point of the bend is comfortable, limited to the speed limit.
-    var bendSpeed: Double { min(limit, (Self.lateralAcceleration * radius).squareRoot()) }
+    var bendSpeed: Double { min(speedLimit, (Self.lateralAcceleration * radius).squareRoot()) }
     /// The distance along the road from the start of the drive to the point at which the car stops for a red light.
     var stopLine: Double { bendStart - 4 }
 
-    /// Returns the change of heading in radians per metre, at a distance of `place` metres from the start of the drive.
-    func curvature(at place: Double) -> Double {
-        guard place > bendStart, place < end else { return 0 }
-        let part = (place - bendStart) / bendLength
+    /// Returns the change of heading in radians per metre, at `distance` metres from the start of the drive.
+    func curvature(at distance: Double) -> Double {
+        guard distance > bendStart, distance < end else { return 0 }
+        let part = (distance - bendStart) / bendLength
         let triangle = part < 0.5 ? 2 * part : 2 - 2 * part
         return (turnRadians < 0 ? -1 : 1) * triangle / radius
     }
@@ -157,13 +157,13 @@ struct RoadStretch: Sendable {
 /// The properties of the roads for one kind of drive.
 struct RoadStyle: Sendable {
     /// The speed limits in metres per second. Each stretch has one of them at random.
-    let limits: [Double]
+    let speedLimits: [Double]
     /// The range of distances between bends, in metres.
-    let straights: ClosedRange<Double>
+    let straightLengths: ClosedRange<Double>
     /// The range of radii of bends, in metres.
-    let radii: ClosedRange<Double>
+    let bendRadii: ClosedRange<Double>
     /// The range of angles of bends, in degrees.
-    let turns: ClosedRange<Double>
+    let bendDegrees: ClosedRange<Double>
     let hasTrafficLights: Bool
 }
 

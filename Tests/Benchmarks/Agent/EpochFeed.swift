@@ -19,7 +19,7 @@ struct EpochFeed {
         let now = Int64(Date().timeIntervalSince1970)
         drive = Drive(
             .motorway, start: UTCTime(millisecondsSince1970: (now - Int64(hoursAgo) * 3600) * 1000),
-            duration: .seconds(hoursAgo * 3600), satellitesInViewEvery: 1)
+            duration: .seconds(hoursAgo * 3600), epochsPerSatelliteReport: 1)
     }
 
     /// Sets the line to raw mode (no echo, and every byte unchanged) for a reader that doesn't do so.

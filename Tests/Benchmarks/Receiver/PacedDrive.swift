@@ -29,7 +29,7 @@ struct PacedDrive {
     init(_ situation: DriveSituation, baudRate: Int, epochs count: Int, constellations: Int = 1) {
         self.baudRate = baudRate
         interval = situation == .tenHertz ? .milliseconds(100) : .seconds(1)
-        let drive = Drive(situation, duration: interval * count, satellitesInViewEvery: 1)
+        let drive = Drive(situation, duration: interval * count, epochsPerSatelliteReport: 1)
         for epoch in drive {
             var useful: [UInt8] = []
             var inView: [UInt8] = []

@@ -125,7 +125,9 @@ struct ConfigurationReload {
     /// unusable.
     private mutating func candidateOfReplacedFiles() async -> Candidate? {
         let configuration = current
-        guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return nil }
+        guard !configuration.uploadCertificateFiles.isEmpty || !configuration.tokenCertificateFiles.isEmpty else {
+            return nil
+        }
         let found = await onThread { () throws(ReloadRejection) in CertificateFileStates(configuration) }
         guard case .success(let found) = found, found != files else { return nil }
         let proof = await onThread { () throws(ReloadRejection) in try Self.requireStartable(configuration) }
@@ -186,7 +188,7 @@ struct ConfigurationReload {
         in ledger: Ledger, for configuration: Configuration
     ) throws(ReloadRejection) {
         do throws(OutboxError) {
-            try OutboxVehicle(forOutbox: configuration.outbox.path).require(configuration.vehicle, ledger)
+            try OutboxVehicle(forOutbox: configuration.outbox.path).require(configuration.vehicle, ledger: ledger)
         } catch { throw ReloadRejection("\(error)") }
     }
 
@@ -194,7 +196,9 @@ struct ConfigurationReload {
     private static func requireStartable(_ configuration: Configuration) throws(ReloadRejection) {
         do throws(AgentError) {
             _ = try configuration.makeProvider()
-            if let problem = configuration.tokenFiles.problemOfPair { throw AgentError(.configuration, problem) }
+            if let problem = configuration.tokenCertificateFiles.keyMismatch {
+                throw AgentError(.configuration, problem)
+            }
             _ = try configuration.makeTransport()
             try configuration.verifyOutbox()
             try configuration.verifyStatusSocket()

@@ -51,8 +51,9 @@ extension Handover {
     package var message: [UInt8]? {
         guard let text = String(validating: document.json, as: UTF8.self) else { return nil }
         let values = document.values.map { reference, found in
-            EncodedValue(
-                key: reference.parts.key, name: reference.parts.name, text: found.text, isOpenToAll: found.isOpenToAll)
+            Value(
+                key: reference.parts.key, name: reference.parts.name, text: found.text,
+                isOpenToAll: found.isWorldReadable)
         }
         let message = EncodedHandover(
             version: Self.version, cause: cause, configuration: text,
@@ -69,7 +70,7 @@ extension Handover {
         var values: [ValueReference: ValueReference.Found] = [:]
         for value in message.values {
             guard let reference = ValueReference([value.key: .string(value.name)]) else { return nil }
-            values[reference] = ValueReference.Found(text: value.text, isOpenToAll: value.isOpenToAll)
+            values[reference] = ValueReference.Found(text: value.text, isWorldReadable: value.isOpenToAll)
         }
         cause = message.cause
         document = ConfigurationDocument(json: Array(message.configuration.utf8), values: values)

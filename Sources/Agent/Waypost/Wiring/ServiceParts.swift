@@ -56,8 +56,8 @@ struct ServiceParts: Sendable {
         } else {
             provider = try configuration.makeProvider { [monitor] in monitor.note($0) }
         }
-        return configuration.cached(
-            provider, clock: ContinuousClock(), policy: policy,
+        return configuration.makeTokenCache(
+            for: provider, clock: ContinuousClock(), policy: policy,
             report: { [monitor, progress] event in
                 monitor.note(event)
                 switch event {
@@ -79,8 +79,8 @@ struct ServiceParts: Sendable {
                 present: { [present] in present.time }, foundRate: foundRate, progress: progress, tap: recorder),
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
-            latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor, observers: observers(for: configuration),
+            latestFix: { isRecording ? nil : Release.latestFixTime(at: .synchronizedSystem) }, clock: clock, log: log,
+            monitor: monitor, observers: observers(configuration),
             present: isRecording ? nil : present,
             progress: progress)
         parts.onStoreBypass = { [monitor] in monitor.countStoreBypass() }

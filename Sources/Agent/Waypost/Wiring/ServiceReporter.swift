@@ -28,7 +28,7 @@ struct ServiceReporter: Sendable {
     init(of agent: VehicleAgent, _ configuration: Configuration, provider: String?) {
         self.agent = agent
         self.configuration = configuration
-        self.provider = provider ?? configuration.authorization.provider
+        self.provider = provider ?? configuration.authorization.providerDescription
         configurationHash = configuration.hash
         outboxPath = FileSystem.destination(of: configuration.outbox.path)
     }
@@ -38,7 +38,7 @@ struct ServiceReporter: Sendable {
         return StatusReport(
             vehicle: configuration.vehicle.description, snapshot: agent.monitor.snapshot, outbox: outbox.summary,
             durability: configuration.outbox.durability,
-            surroundings: StatusReport.Surroundings(
+            context: StatusReport.HostContext(
                 tokenProvider: provider, reporting: configuration.reporting.schedule,
                 configurationHash: configurationHash, outboxPath: outboxPath, extent: outbox.extent,
                 residentBytes: ResidentMemory.bytes, systemTime: .system),

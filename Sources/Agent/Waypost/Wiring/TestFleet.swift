@@ -51,7 +51,7 @@ package struct TestFleet: Sendable {
         source: (Int) -> any FixSource
     ) {
         let observer = ReportingObservers(
-            [parts.monitor, EventLog(log: parts.log, clock: parts.clock, isOfMany: true)] + parts.observers)
+            [parts.monitor, EventLog(log: parts.log, clock: parts.clock, servesManyVehicles: true)] + parts.observers)
         self.names = names
         self.authorization = authorization
         vehicles = names.enumerated().map { index, name in

@@ -95,9 +95,8 @@ package struct VehicleAgent: Sendable {
         }
         pendingState = PendingState(of: configuration.vehicle, forOutbox: configuration.outbox.path)
         // A failure is ignored here, because the next use of the outbox reports it.
-        let newest = try? await outbox.nextUpload(for: BatchRequest(maximumPastLocations: 0, withBacklog: false))
-            .newest?.update
-        if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
+        let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
+        if let newest { parts.present?.note(acceptedFixAt: newest.timeOfFix) }
         observer = ReportingObservers(
             [monitor, EventLog(log: log, clock: parts.clock, logsFirstDelivery: parts.progress != nil)]
                 + parts.observers
@@ -163,7 +162,7 @@ package struct VehicleAgent: Sendable {
                     waitsForOpening = false
                     monitor.clear(.storing)
                 }
-                let news = watch?.conditions(of: summary.evictions) ?? []
+                let news = watch?.newConditions(for: summary.evictions) ?? []
                 for condition in news {
                     monitor.raise(condition, on: .code(condition.code), for: EvictionWatch.displayTime)
                 }
@@ -245,7 +244,7 @@ package struct VehicleAgent: Sendable {
         guard vehicle.service == .onDemandTrips, await pendingState.isPending else { return }
         var pause = Duration.seconds(30)
         while !Task.isCancelled {
-            if monitor.snapshot.delivery.last != nil, await reporter.reportsPresence { break }
+            if monitor.snapshot.delivery.lastDelivered != nil, await reporter.reportsPresence { break }
             guard let unsent = await announce(presenceAtEnd) else { break }
             if !Task.isCancelled { monitor.hold(unsent, on: .code(.stateNotSent)) }
             await clock.sleep(for: pause)
@@ -292,8 +291,8 @@ extension Configuration {
         outbox.reportWarningEnd = { parts.monitor.clear(.code(ConditionCode($0))) }
         outbox.uptime = { parts.clock.now }
         let owner = OutboxVehicle(forOutbox: outbox.path)
-        outbox.checkLedger = { [vehicle] ledger throws(OutboxError) in
-            try owner.adopt(vehicle, ledger) { parts.log.write(.warning, $0) }
+        outbox.admit = { [vehicle] ledger throws(OutboxError) in
+            try owner.adopt(vehicle, ledger: ledger) { parts.log.write(.warning, $0) }
         }
         return outbox
     }

@@ -49,7 +49,7 @@ struct Arguments: Sendable, Equatable {
             }
             values[option.name, default: []].append(value)
         }
-        try check(command)
+        try validate(for: command)
     }
 
     /// Returns the value of an option that may be given only once; `nil` if the option isn't given.
@@ -60,7 +60,7 @@ struct Arguments: Sendable, Equatable {
 
     func has(_ name: String) -> Bool { flags.contains(name) }
 
-    private func check(_ command: CommandSpec) throws(UsageError) {
+    private func validate(for command: CommandSpec) throws(UsageError) {
         for option in command.options where option.isRequired && values[option.name] == nil {
             throw command.usageError("\(command.name) needs \(option.name) \(option.valueName ?? "")")
         }
@@ -82,7 +82,7 @@ struct Arguments: Sendable, Equatable {
             guard operands.count == 1 else {
                 let given = operands.isEmpty ? "" : ", not \"\(operands.joined(separator: " "))\""
                 let guess =
-                    operands.dropFirst().first.map { Suggestion.operand($0, of: command, after: operands[0]) } ?? ""
+                    operands.dropFirst().first.map { Suggestion.operand($0, of: command, following: operands[0]) } ?? ""
                 throw command.usageError("\(command.name) needs one of \(list)\(given)\(guess)")
             }
             for word in operands where !choices.contains(word) {
@@ -94,28 +94,28 @@ struct Arguments: Sendable, Equatable {
 }
 
 extension Arguments {
-    /// The path of the configuration file: the value of `--config`, or the usual path if the option isn't given.
-    var configurationFile: String { value("--config") ?? Configuration.usualFile }
+    /// The path of the configuration file: the value of `--config`, or the default path if the option isn't given.
+    var configurationFile: String { value("--config") ?? Configuration.defaultFile }
 
-    /// Reads the configuration file given by `--config`, or the one at the path `usual`.
+    /// Reads the configuration file given by `--config`, or the one at the path `defaultFile`.
     func configuration(
-        usual: String = Configuration.usualFile
+        defaultFile: String = Configuration.defaultFile
     ) throws(ConfigurationError) -> Configuration {
         if let file = value("--config") { return try Configuration(file: file) }
         return try Configuration(
-            file: usual,
+            file: defaultFile,
             ifMissing: "copy config.example.json there and edit it, or use another file with --config FILE")
     }
 
     /// Reads the configuration of a running service to find the address at which the service reports its status.
-    /// Returns `nil` if `--config` isn't given and the usual file is unreadable or invalid. In that case, the caller
+    /// Returns `nil` if `--config` isn't given and the default file is unreadable or invalid. In that case, the caller
     /// asks the service at its default address.
     func serviceConfiguration(
-        usual: String = Configuration.usualFile, say: (String) -> Void = Terminal.say
+        defaultFile: String = Configuration.defaultFile, say: (String) -> Void = Terminal.say
     ) throws(ConfigurationError) -> Configuration? {
         if value("--config") != nil { return try configuration() }
-        guard FileSystem.isAllowed(.read, at: usual) else { return nil }
-        do { return try configuration(usual: usual) } catch {
+        guard FileSystem.isAllowed(.read, at: defaultFile) else { return nil }
+        do { return try configuration(defaultFile: defaultFile) } catch {
             for problem in error.problems { say("waypost: \(problem)") }
             say(
                 "waypost: a running service still uses the configuration that it has loaded; asking it at 127.0.0.1:9464; "

@@ -4,7 +4,7 @@ enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "accept sentences without a checksum, as sent by old receivers")
     static let config = OptionSpec.value(
-        "--config", "FILE", "the configuration file (default \(Configuration.usualFile))")
+        "--config", "FILE", "the configuration file (default \(Configuration.defaultFile))")
 
     static let commands: [CommandSpec] = [
         CommandSpec(
@@ -39,7 +39,7 @@ enum CommandCatalog {
                 .value("--vehicles", "N", "replay the logs as N vehicles at once, whose updates are kept in memory"),
                 .value(
                     "--vehicle-id", "PATTERN",
-                    "the pattern of the vehicles' ids, such as van-%05d (default: the configured id and -%d)"),
+                    "the pattern of the vehicles' ids, such as van-%05d (default: the configured id followed by -%d)"),
                 .value("--first-vehicle", "N", "the number of the first vehicle (default 1)"),
                 .value(
                     "--spread-seconds", "N",
@@ -70,7 +70,7 @@ enum CommandCatalog {
             ],
             examples: ["demo", "demo drive.nmea --listen 127.0.0.1:8080 --keep-open"]),
         CommandSpec(
-            name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
+            name: "simulator", summary: "Simulate a strict Fleet Engine and a token issuer on this machine.",
             details:
                 "Rejects the same requests as the real Fleet Engine, and fails on demand. Its page shows the requests.",
             operands: .none, options: SimulatorCommand.options,

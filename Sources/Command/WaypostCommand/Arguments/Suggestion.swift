@@ -6,7 +6,7 @@ import Operations
 /// semicolon. It is empty if there is no good guess.
 enum Suggestion {
     /// Commands that users know from other programs, with Waypost's equivalents.
-    private static let otherCommands = [
+    private static let equivalents = [
         "version": "--version", "-V": "--version", "-v": "--version", "start": "run", "logs": "journalctl -u waypost",
         "stop": "systemctl stop waypost", "restart": "systemctl restart waypost", "reload": "systemctl reload waypost",
         "validate": "check", "decode": "fixes",
@@ -17,36 +17,38 @@ enum Suggestion {
         if word.hasPrefix("--") {
             return "; the command comes first: waypost run --config FILE"
         }
-        return nearest(to: word, among: CommandCatalog.commands.map(\.name), otherCommands)
+        return nearest(to: word, among: CommandCatalog.commands.map(\.name), equivalents: equivalents)
     }
 
     /// Returns the suggestion for `word`, which isn't an option of `command`.
     static func option(for word: String, of command: CommandSpec) -> String {
         if ["-v", "--verbose"].contains(word) { return "; set \"log.level\" in the configuration" }
-        let guess = nearest(to: word, among: command.options.map(\.name), ["-c": "--config"])
+        let guess = nearest(to: word, among: command.options.map(\.name), equivalents: ["-c": "--config"])
         if !guess.isEmpty { return guess }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
         if !owners.isEmpty { return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "has" : "have") it" }
-        let key = ConfigurationKey.paths(meantBy: String(word.drop { $0 == "-" }))
+        let key = ConfigurationKey.pathSuggestion(for: String(word.drop { $0 == "-" }))
         return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? ""
     }
 
-    /// Returns the suggestion for `word`, an operand that `command` doesn't accept. `former` is the operand before
+    /// Returns the suggestion for `word`, an operand that `command` doesn't accept. `previous` is the operand before
     /// `word`, if any.
-    static func operand(_ word: String, of command: CommandSpec, after former: String = "") -> String {
+    static func operand(_ word: String, of command: CommandSpec, following previous: String = "") -> String {
         var option = ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
         if word.hasSuffix(".json"), command.options.contains(where: { $0.name == "--config" }) { option = "--config" }
         if command.name == "outbox", Int(word) != nil { option = "--update" }
-        let words = [command.name, former].filter { !$0.isEmpty }.joined(separator: " ")
-        return option.map { question("\(words) \($0) \(word)") } ?? ""
+        let words = [command.name, previous].filter { !$0.isEmpty }.joined(separator: " ")
+        return option.map { question(suggesting: "\(words) \($0) \(word)") } ?? ""
     }
 
     /// Returns the suggestion for `word`, which should have been one of `choices`.
     static func choice(_ word: String, among choices: [String]) -> String { nearest(to: word, among: choices) }
 
-    static func question(_ guess: String) -> String { "; did you mean \(guess)?" }
+    static func question(suggesting guess: String) -> String { "; did you mean \(guess)?" }
 
-    private static func nearest(to word: String, among names: [String], _ others: [String: String] = [:]) -> String {
-        (others[word] ?? Spelling.nearest(to: word, among: names)).map(question) ?? ""
+    private static func nearest(
+        to word: String, among names: [String], equivalents: [String: String] = [:]
+    ) -> String {
+        (equivalents[word] ?? Spelling.nearest(to: word, among: names)).map { question(suggesting: $0) } ?? ""
     }
 }

@@ -35,9 +35,9 @@ struct BundleCommand {
         let bundle = await collection.run(at: time)
         Terminal.draw("")
         if Task.isCancelled { throw Interruption("no bundle was written") }
-        let path = output ?? bundle.name
+        let path = output ?? bundle.fileName
         if output == nil { file = try openFile(at: path) }
-        let text = bundle.text
+        let text = bundle.contents
         let failure: SystemError? = await onThread(named: "bundle") { [file] in
             do throws(SystemError) {
                 if let file { try file.commit(text) } else { try StandardOutput.write(text) }

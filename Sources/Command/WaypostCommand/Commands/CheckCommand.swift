@@ -17,13 +17,13 @@ struct CheckCommand {
 
     func run() async throws -> ExitStatus {
         let options = (isOnline ? ["--online"] : []) + (asJSON ? ["--json"] : [])
-        let place = await SandboxedCheck.place(for: arguments.configurationFile, options)
-        if case .sandbox(let command) = place, let status = try await run(command) { return status }
+        let place = await SandboxedCheck.place(forFile: arguments.configurationFile, arguments: options)
+        if case .sandbox(let command) = place, let status = try await runInSandbox(command) { return status }
         let configuration: Configuration
         do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
             guard asJSON else { throw error }
             let lines = error.problems.map { CheckLine(.fail, "configuration", "\($0)") }
-            return try report(lines, of: nil, .badConfiguration)
+            return try report(lines, of: nil, status: .badConfiguration)
         }
         var lines: [CheckLine] = []
         func add(_ line: CheckLine) throws {
@@ -33,7 +33,7 @@ struct CheckCommand {
         var reason: String?
         switch place {
         case .here: break
-        case .outside(let words): reason = words
+        case .outside(let why): reason = why
         case .sandbox: reason = "systemd-run failed; for the reason, type journalctl -n 20"
         }
         if let reason { try add(CheckLine(.note, "service", "sandbox not checked: \(reason)")) }
@@ -51,10 +51,10 @@ struct CheckCommand {
         for line in offline { try add(line) }
         var isAvailable = true
         if isOnline {
-            var missing = OnlineCheck.names(configuration)
+            var missing = OnlineCheck.checkNames(for: configuration)
             try await OnlineCheck.run(
                 configuration, from: arguments.configurationFile,
-                failed: Set(offline.filter { $0.verdict == .fail }.map(\.name)), waits: Terminal.draw
+                failedChecks: Set(offline.filter { $0.verdict == .fail }.map(\.name)), willWait: Terminal.draw
             ) { line in
                 isAvailable = isAvailable && line.verdict != .fail
                 missing.removeAll { $0 == line.name }
@@ -66,12 +66,12 @@ struct CheckCommand {
             }
         }
         return try report(
-            lines, of: configuration, !isComplete ? .badConfiguration : isAvailable ? .done : .unavailable)
+            lines, of: configuration, status: !isComplete ? .badConfiguration : isAvailable ? .done : .unavailable)
     }
 
     /// Runs the checks with `command`, in the sandbox that systemd sets up for the service. Returns their exit status;
     /// `nil` if they didn't run, for example because systemd could not start the process.
-    private func run(_ command: [String]) async throws -> ExitStatus? {
+    private func runInSandbox(_ command: [String]) async throws -> ExitStatus? {
         Terminal.draw("service: waiting for the checks in its sandbox, up to 150 s")
         let outcome = try await ChildProcess(
             arguments: command, environment: ["PATH": "/usr/bin:/bin"], timeLimit: .seconds(160), outputLimit: 1 << 20
@@ -94,7 +94,7 @@ struct CheckCommand {
 
     /// Writes the result as JSON if `--json` is given, and returns `status`.
     private func report(
-        _ lines: [CheckLine], of configuration: Configuration?, _ status: ExitStatus
+        _ lines: [CheckLine], of configuration: Configuration?, status: ExitStatus
     ) throws -> ExitStatus {
         guard asJSON else { return status }
         let checks = lines.map { line in

@@ -47,7 +47,8 @@ struct ConditionsCommand {
         for code in codes {
             var lines = LabelledLines()
             lines.add(heading: "\(code.rawValue): \(code.title)")
-            lines.add("severity", ["\(code.severity.rawValue), of the stage \(code.stage.rawValue)"])
+            lines.add("severity", [code.severity.rawValue])
+            lines.add("stage", [code.stage.rawValue])
             lines.add("remedy", wrapped: code.remedy)
             if code.visibleAfter > .zero { lines.add("shown after", ["\(code.visibleAfter.spoken)"]) }
             for line in lines.lines { try StandardOutput.write(line: line) }

@@ -17,7 +17,7 @@ struct DemoCommand {
     private let staysOpen: Bool
 
     /// The duration of the replay, in seconds.
-    private static let drivingSeconds = 36.0
+    private static let replaySeconds = 36.0
 
     init(_ arguments: Arguments) throws {
         log = arguments.operands.first
@@ -34,7 +34,7 @@ struct DemoCommand {
         let simulator = try makeSimulator()
         let configuration = try Self.configuration(simulator: simulator, directory: directory)
         let length = try await LogReplay(paths: [drive], clock: ContinuousClock(), now: { .system }).survey().length
-        let speed = max(1, (length / .seconds(1)) / Self.drivingSeconds)
+        let speed = max(1, (length / .seconds(1)) / Self.replaySeconds)
         let options = ReplayOptions(logs: [drive], speed: .times(speed))
         let narrator = DemoNarrator(clock: MonotonicClock(ContinuousClock()))
         let replay = try await ReplayRun(configuration, options, observers: [narrator])
@@ -44,14 +44,15 @@ struct DemoCommand {
 
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await simulator.run() }
-            group.addTask { await Self.disturb(simulator, narrator, for: length / speed / 3) }
+            group.addTask { await Self.simulateOutage(of: simulator, narrator: narrator, third: length / speed / 3) }
             let failure = await replay.run(progress: Terminal.isInteractive)
             if Task.isCancelled {
                 narrator.close()
                 await replay.close()
                 throw Interruption(replay.reached)
             }
-            let status = try await conclude(replay, simulator, configuration, narrator)
+            let status = try await printResult(
+                of: replay, simulator: simulator, configuration: configuration, narrator: narrator)
             if let failure { throw failure }
             if staysOpen, !Task.isCancelled {
                 Terminal.say("The page stays up at \(simulator.baseURL) until you press Control-C.")
@@ -63,8 +64,8 @@ struct DemoCommand {
     }
 
     /// Makes Fleet Engine unreachable during the middle third of the replay. `third` is the duration of one third.
-    private static func disturb(
-        _ simulator: FleetEngineSimulator, _ narrator: DemoNarrator, for third: Duration
+    private static func simulateOutage(
+        of simulator: FleetEngineSimulator, narrator: DemoNarrator, third: Duration
     ) async {
         let clock = MonotonicClock(ContinuousClock())
         await clock.sleep(for: third)
@@ -79,8 +80,8 @@ struct DemoCommand {
 
     /// Prints the summary and compares the outbox's ledger with the positions that have arrived at the simulator.
     /// Returns `failed` if they differ, or if a last location was older than the previous one.
-    private func conclude(
-        _ replay: ReplayRun, _ simulator: FleetEngineSimulator, _ configuration: Configuration, _ narrator: DemoNarrator
+    private func printResult(
+        of replay: ReplayRun, simulator: FleetEngineSimulator, configuration: Configuration, narrator: DemoNarrator
     ) async throws -> ExitStatus {
         let (summary, _) = try await replay.summary()
         await replay.close()
@@ -97,10 +98,10 @@ struct DemoCommand {
                 Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID); the order of the \
                 last locations is \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
                 """)
-        let isRight =
+        let isCorrect =
             summary.isComplete && Int64(arrived) == summary.ledger.accepted
             && record?.order.lastLocationsBackInTime == 0
-        return isRight ? .done : .failed
+        return isCorrect ? .done : .failed
     }
 
     private func makeSimulator() throws -> FleetEngineSimulator {
@@ -219,6 +220,6 @@ final class DemoNarrator: ReportingObserver {
     private func say(_ text: String) {
         guard state.withLock({ !$0.isClosed }) else { return }
         let time = FigureText.decimal(clock.now / .seconds(1), places: 1)
-        Terminal.say("\(time.flushRight(in: 5)) s  \(text)")
+        Terminal.say("\(time.leftPadded(to: 5)) s  \(text)")
     }
 }

@@ -22,7 +22,7 @@ struct OutboxCommand {
     private var path: String { configuration.path }
 
     init(_ arguments: Arguments) throws {
-        action = try Self.action(arguments)
+        action = try Self.action(from: arguments)
         asJSON = arguments.has("--json")
         configuration = try arguments.configuration().outbox
     }
@@ -41,20 +41,20 @@ struct OutboxCommand {
         return .done
     }
 
-    private static func action(_ arguments: Arguments) throws -> Action {
+    private static func action(from arguments: Arguments) throws -> Action {
         let word = arguments.operands.first ?? ""
         let numbers = arguments.allValues("--update")
         let isChosen = arguments.has("--all") || !numbers.isEmpty
-        func usage(_ problem: String) -> UsageError { UsageError("outbox \(word) \(problem)", command: "outbox") }
+        func usageError(_ problem: String) -> UsageError { UsageError("outbox \(word) \(problem)", command: "outbox") }
         guard word == "requeue" || word == "discard" else {
-            if isChosen { throw usage("has neither --all nor --update; requeue and discard have them") }
+            if isChosen { throw usageError("has neither --all nor --update; requeue and discard have them") }
             return word == "export" ? .export : .list
         }
-        if !isChosen { throw usage("needs --update N for each update, or --all") }
-        if arguments.has("--all"), !numbers.isEmpty { throw usage("accepts --all or --update, not both") }
+        if !isChosen { throw usageError("needs --update N for each update, or --all") }
+        if arguments.has("--all"), !numbers.isEmpty { throw usageError("accepts --all or --update, not both") }
         let sequences = try numbers.map { text in
             guard let number = Int64(text), number > 0 else {
-                throw usage(
+                throw usageError(
                     "needs --update with the number of an update, not \"\(text)\"; outbox list shows the numbers")
             }
             return number
@@ -119,7 +119,7 @@ struct QuarantineClient {
 
     /// The maximum time to wait for the service's answer. The service checks for requests every 2 s.
     private static let timeout = Duration.seconds(15)
-    private static let pause = Duration.milliseconds(100)
+    private static let pollInterval = Duration.milliseconds(100)
 
     /// - Throws: `OutboxError` if the outbox can't be used, or `AgentError` if the service doesn't handle the request
     ///   in time.
@@ -134,26 +134,26 @@ struct QuarantineClient {
             return answer
         } catch {
             guard error.code == .locked else { throw error }
-            return try await ask(request, holder: error.holderName.description)
+            return try await requestChange(request, from: error.holderName.description)
         }
     }
 
-    private func ask(_ request: QuarantineRequest, holder: String) async throws -> QuarantineAnswer {
+    private func requestChange(_ request: QuarantineRequest, from holder: String) async throws -> QuarantineAnswer {
         let requester = try OutboxRequester(path: configuration.path)
         let number = try requester.submit(request)
         let clock = ContinuousClock()
         let deadline = clock.now + Self.timeout
         while clock.now < deadline, !Task.isCancelled {
             if let answer = try requester.answer(to: number) { return answer }
-            do { try await clock.sleep(for: Self.pause) } catch { break }  // the request is withdrawn below
+            do { try await clock.sleep(for: Self.pollInterval) } catch { break }  // the request is withdrawn below
         }
         if let answer = try requester.withdraw(number) { return answer }
         if Task.isCancelled { throw Interruption("\(holder) has not handled the request; nothing was changed") }
         throw AgentError(
             .unavailable,
-            "\(configuration.path): in use by \(holder), which has not handled the request within "
-                + "\(Int(Self.timeout / .seconds(1))) s; nothing was changed; look at its log, or stop it and try "
-                + "again")
+            "\(configuration.path): in use by \(holder), which did not handle the request within "
+                + "\(Int(Self.timeout / .seconds(1))) s, so nothing was changed; check its log, or stop it and "
+                + "try again")
     }
 }
 
@@ -217,16 +217,16 @@ struct OutboxListing: Encodable {
         ]
         for reason in EvictionReason.allCases {
             guard let tally = evictions[reason.rawValue], tally.count > 0 else { continue }
-            lines.append("evicted, \(reason.rawValue): \(Self.span(tally))")
+            lines.append("evicted, \(reason.rawValue): \(Self.tallyText(tally))")
         }
-        if quarantine.count > 0 { lines.append("quarantined: \(Self.span(quarantine))") }
+        if quarantine.count > 0 { lines.append("quarantined: \(Self.tallyText(quarantine))") }
         if let oldestPendingTime { lines.append("oldest pending: \(oldestPendingTime)") }
         if let newestTime { lines.append("newest update:  \(newestTime)") }
         for row in quarantinedUpdates { lines.append("quarantined \(row.sequence): \(row.reason ?? "")") }
         return lines.joined(separator: "\n")
     }
 
-    private static func span(_ tally: TallyReport) -> String {
+    private static func tallyText(_ tally: TallyReport) -> String {
         guard let first = tally.firstTimeOfFix, let last = tally.lastTimeOfFix else { return "\(tally.count)" }
         return "\(tally.count), with fixes from \(first) to \(last)"
     }

@@ -8,14 +8,14 @@ struct RunCommand {
     private let configuration: Configuration
     private let recordingDirectory: String?
     /// The state that this process passed on when it re-executed its program; `nil` after a normal start.
-    private let last: Handover?
+    private let handover: Handover?
 
     /// Reads the configuration. After a re-execution, uses the configuration that the previous program image validated.
     init(_ arguments: Arguments) throws {
         file = arguments.configurationFile
-        last = NextImage.receivedMessage.flatMap(Handover.init(message:))
+        handover = NextImage.received.flatMap(Handover.init(message:))
         configuration =
-            if let last { try Configuration(document: last.document, file: file) } else {
+            if let handover { try Configuration(document: handover.document, file: file) } else {
                 try arguments.configuration()
             }
         recordingDirectory = arguments.value("--record")
@@ -24,7 +24,7 @@ struct RunCommand {
     /// Runs the service until it is stopped or must re-execute its program. The result says which.
     func run(_ requests: ReloadRequests) async throws -> ServiceEnding {
         let agent = Agent(configuration, recordingDirectory: recordingDirectory)
-        let next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: last)
+        let next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: handover)
         guard let next else { return .exit(ExitStatus.done.rawValue) }
         guard let message = next.message else { return .exit(ExitStatus.failed.rawValue) }
         return .execute(NextImage(message: message))

@@ -5,15 +5,15 @@ import LinuxPlatform
 
 /// `waypost simulator`: simulates a token issuer and a Fleet Engine that rejects every invalid request.
 struct SimulatorCommand {
-    static let options = general + existing + tokens + faults
+    static let options = generalOptions + resourceOptions + tokenOptions + faultOptions
 
-    private static let general: [OptionSpec] = [
+    private static let generalOptions: [OptionSpec] = [
         .value(
             "--listen", "HOST:PORT", "the address to listen on (default 127.0.0.1:8089; port 0 chooses a free port)"),
         .value("--record", "FILE", "append every request to FILE, as JSON Lines"),
         .value("--record-uploads", "FILE", "append one line per update to FILE, for map --reported"),
     ]
-    private static let existing: [OptionSpec] = [
+    private static let resourceOptions: [OptionSpec] = [
         OptionSpec.value("--provider", "ID", "the only provider that exists (default: every provider exists)"),
         OptionSpec.value(
             "--vehicle", "ID", "a vehicle that exists; requests for others get a 404 (default: all exist)",
@@ -22,14 +22,14 @@ struct SimulatorCommand {
             "--trip", "ID=VEHICLE[:METERS]", "a trip of METERS metres (default 3000) that VEHICLE drives",
             isRepeatable: true),
     ].map { $0.inGroup("resources") }
-    private static let tokens: [OptionSpec] = [
+    private static let tokenOptions: [OptionSpec] = [
         OptionSpec.value(
             "--token-shape", "SHAPE", "the format of token answers: guide, onDemandSample or scheduledSample",
             choices: TokenAnswerShape.allCases.map(\.rawValue)),
         OptionSpec.value(
             "--trust-key", "FILE", "also accept tokens that the public key in FILE (PEM) verifies"),
     ].map { $0.inGroup("tokens") }
-    private static let faults: [OptionSpec] =
+    private static let faultOptions: [OptionSpec] =
         [
             OptionSpec.value("--seed", "N", "the random seed that decides which requests fail (default 1)").inGroup(
                 "faults of Fleet Engine")
@@ -68,13 +68,13 @@ struct SimulatorCommand {
             }
             if !vehicles.isEmpty, !vehicles.contains(trip.vehicleID) {
                 throw UsageError(
-                    "--trip \(text) names the vehicle \(trip.vehicleID), which --vehicle does not list, so it would not exist; "
-                        + "add --vehicle \(trip.vehicleID)", command: "simulator")
+                    "--trip \(text) names the vehicle \(trip.vehicleID), which --vehicle does not list, so the "
+                        + "vehicle would not exist; add --vehicle \(trip.vehicleID)", command: "simulator")
             }
             settings.trips.append(trip)
         }
         trustedKeyPath = arguments.value("--trust-key")
-        if let path = trustedKeyPath { settings.trustedKey = try Self.key(at: path) }
+        if let path = trustedKeyPath { settings.trustedKey = try Self.readKey(at: path) }
         if let word = arguments.value("--token-shape") {
             guard let shape = TokenAnswerShape(rawValue: word) else {
                 let words = TokenAnswerShape.allCases.map(\.rawValue).joined(separator: ", ")
@@ -103,13 +103,13 @@ struct SimulatorCommand {
     private static func requireID(_ id: String, of option: String) throws(UsageError) {
         do throws(VehicleName.Problem) { try VehicleName.validate(id) } catch {
             let parts = id.split(separator: "/")
-            let isName = error == .isResourceName && parts.count == (option == "--vehicle" ? 4 : 2)
-            let guess = isName ? parts.last.map { Suggestion.question("\(option) \($0)") } : nil
+            let isName = error == .resourceName && parts.count == (option == "--vehicle" ? 4 : 2)
+            let guess = isName ? parts.last.map { Suggestion.question(suggesting: "\(option) \($0)") } : nil
             throw UsageError("\(option): \"\(id)\" \(error)\(guess ?? "")", command: "simulator")
         }
     }
 
-    private static func key(at path: String) throws -> [UInt8] {
+    private static func readKey(at path: String) throws -> [UInt8] {
         do throws(BoundedFile.Refusal) { return try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
             throw UsageError("--trust-key: \(path) \(error); use a public key in PEM format", command: "simulator")
         }
@@ -135,7 +135,7 @@ struct SimulatorCommand {
                 + "{ \"type\": \"http\", \"url\": \"\(simulator.consumerTokenURL)\", \"tokenKey\": \"TRIP_TOKEN_KEY\" },"
         Terminal.say(
             """
-            Fleet Engine simulator; its page is \(simulator.baseURL). In a configuration:
+            The Fleet Engine simulator is running, and its page is \(simulator.baseURL). Add this to a configuration:
               "authorization": { "type": "http", "url": "\(simulator.tokenURL(for: .onDemandTrips))" },\(consumer)
               "upload": { "endpoint": "\(simulator.baseURL.origin)" }
             """)

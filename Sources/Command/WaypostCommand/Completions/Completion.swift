@@ -19,23 +19,25 @@ enum Completion: Sendable, Hashable {
         let word = words.popLast() ?? ""
         guard let name = words.first else {
             self = Self.words(CommandCatalog.commands.map { Word(text: $0.name, summary: $0.summary) })
-                .adding([.version, .help]).beginning(with: word)
+                .adding([.version, .help]).filtered(byPrefix: word)
             return
         }
         guard let command = CommandCatalog.commands.first(where: { $0.name == name }) else {
             self = .words([])
             return
         }
-        self = Self.offer(for: command, after: words.dropFirst(), isOption: word.hasPrefix("-"))
-            .beginning(with: word)
+        self = Self.completions(for: command, after: words.dropFirst(), isOption: word.hasPrefix("-"))
+            .filtered(byPrefix: word)
     }
 
-    private static func offer(for command: CommandSpec, after given: ArraySlice<String>, isOption: Bool) -> Self {
+    private static func completions(for command: CommandSpec, after given: ArraySlice<String>, isOption: Bool) -> Self {
         let hasOptions = !given.contains("--")
-        if hasOptions, let option = command.options.first(where: { $0.name == given.last }), let value = option.value {
-            return value
+        if hasOptions, let option = command.options.first(where: { $0.name == given.last }),
+            let completion = option.valueCompletion
+        {
+            return completion
         }
-        let operand = command.operand
+        let operand = command.operandCompletion
         guard hasOptions, isOption || operand == .words([]) else {
             if case .words(let choices) = operand, choices.contains(where: { given.contains($0.text) }) {
                 return .words([])
@@ -51,7 +53,7 @@ enum Completion: Sendable, Hashable {
         return .words(words + options.map { Word(text: $0.name, summary: $0.help) })
     }
 
-    private func beginning(with prefix: String) -> Self {
+    private func filtered(byPrefix prefix: String) -> Self {
         guard case .words(let words) = self else { return self }
         return .words(words.filter { $0.text.hasPrefix(prefix) })
     }
@@ -72,7 +74,7 @@ extension OptionSpec {
     fileprivate static let version = flag("--version", "print the version")
 
     /// The completions for the option's value; `nil` for a flag.
-    fileprivate var value: Completion? {
+    fileprivate var valueCompletion: Completion? {
         guard choices.isEmpty else { return .words(choices.map { Completion.Word(text: $0, summary: "") }) }
         return valueName.map { $0 == "FILE" ? .files : $0 == "DIR" ? .directories : .words([]) }
     }
@@ -80,7 +82,7 @@ extension OptionSpec {
 
 extension CommandSpec {
     /// The completions for an operand of the command.
-    fileprivate var operand: Completion {
+    fileprivate var operandCompletion: Completion {
         switch operands {
         case .none: .words([])
         case .oneOrMore, .any: .files

@@ -4,7 +4,7 @@ enum Shell: String, CaseIterable {
 
     /// The hidden command that a completion script calls. It prints the `lines` of the `Completion` for the words typed
     /// so far.
-    static let offers = "__complete"
+    static let completionCommand = "__complete"
 
     /// The completion script for this shell. The script calls Waypost to get the completions.
     var completions: String {

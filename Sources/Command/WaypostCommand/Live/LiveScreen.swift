@@ -29,12 +29,12 @@ struct LiveScreen: Sendable, Hashable {
         let columns = size.columns
         let rows = size.rows
         var top =
-            [Self.header(at: now, columns: columns)]
-            + Self.verdict(service, at: now, columns: columns).prefix(max(1, rows / 4))
+            [Self.headerLine(at: now, columns: columns)]
+            + Self.verdictLines(service, at: now, columns: columns).prefix(max(1, rows / 4))
         let bottom: [Line] = [[Piece("q", .strong), Piece(" quits", .faint)]]
-        var events = Self.events(service, columns: columns)
+        var events = Self.eventLines(service, columns: columns)
         if let report = service.report {
-            let facts = Self.facts(report, isStale: service.silence != nil, columns: columns)
+            let facts = Self.factLines(report, isStale: service.silence != nil, columns: columns)
             let sky = SkyChart.lines(service.silence == nil ? report.receiver.sky ?? [] : [], columns: columns)
             // If the terminal has too few rows, the last facts and the oldest events are left out.
             let room = max(0, rows - top.count - bottom.count - min(events.count, 3))
@@ -44,7 +44,7 @@ struct LiveScreen: Sendable, Hashable {
         }
         events = Array(events.prefix(max(0, rows - top.count - bottom.count)))
         let blank = [Line](repeating: [], count: max(0, rows - top.count - events.count - bottom.count))
-        lines = (top + events + blank + bottom).prefix(rows).map { Self.cut($0, to: columns) }
+        lines = (top + events + blank + bottom).prefix(rows).map { Self.truncated($0, to: columns) }
     }
 
     /// Returns the lines as text, with escape sequences for their styles if `inColour` is `true`.
@@ -52,12 +52,12 @@ struct LiveScreen: Sendable, Hashable {
         lines.map { line in line.map { inColour ? $0.coloured : $0.text }.joined() }
     }
 
-    private static func header(at now: UTCTime, columns: Int) -> Line {
-        let clock = "\(FigureText.timeOfDay(now)) UTC"
+    private static func headerLine(at now: UTCTime, columns: Int) -> Line {
+        let clock = "\(FigureText.clock(now)) UTC"
         return [Piece("Waypost".padded(to: columns - clock.count), .strong), Piece(clock, .faint)]
     }
 
-    private static func verdict(_ service: WatchedService, at now: UTCTime, columns: Int) -> [Line] {
+    private static func verdictLines(_ service: WatchedService, at now: UTCTime, columns: Int) -> [Line] {
         func lines(_ text: String, _ style: Piece.Style) -> [Line] {
             text.wrapped(to: columns).map { [Piece($0, style)] }
         }
@@ -78,23 +78,23 @@ struct LiveScreen: Sendable, Hashable {
     }
 
     /// The labels of facts that appear only if something is wrong, and are therefore highlighted.
-    private static let doubtful: Set<Substring> = ["bypasses"]
+    private static let highlightedLabels: Set<Substring> = ["bypasses"]
 
-    private static func facts(_ report: StatusReport, isStale: Bool, columns: Int) -> [Line] {
+    private static func factLines(_ report: StatusReport, isStale: Bool, columns: Int) -> [Line] {
         var style = Piece.Style.plain
         let lines: [Line] = StatusPage.facts(report, width: columns).map { line in
             // Only the first line of a fact has a label. The following lines keep its style.
             let indented = line.dropFirst(2)
             if !indented.hasPrefix(" ") {
                 let label = indented.firstRange(of: "  ").map { indented[..<$0.lowerBound] } ?? indented
-                style = isStale ? .faint : Self.doubtful.contains(label) ? .doubtful : .plain
+                style = isStale ? .faint : Self.highlightedLabels.contains(label) ? .doubtful : .plain
             }
             return [Piece(line, style)]
         }
         return [[]] + lines + [[]]
     }
 
-    private static func events(_ service: WatchedService, columns: Int) -> [Line] {
+    private static func eventLines(_ service: WatchedService, columns: Int) -> [Line] {
         service.events.map { event in
             let style: Piece.Style =
                 switch event.kind {
@@ -106,7 +106,7 @@ struct LiveScreen: Sendable, Hashable {
         }
     }
 
-    private static func cut(_ line: Line, to columns: Int) -> Line {
+    private static func truncated(_ line: Line, to columns: Int) -> Line {
         var room = columns
         return line.map { piece in
             defer { room = max(0, room - piece.text.count) }
@@ -147,11 +147,11 @@ enum SkyChart {
     }
 
     private static func cell(_ satellite: StatusReport.SystemInView.SatelliteInView) -> LiveScreen.Piece {
-        let number = String(satellite.number).flushRight(in: 3)
+        let number = String(satellite.number).leftPadded(to: 3)
         guard let signal = satellite.signalDecibelHertz else { return .init("\(number) -- ", .faint) }
         // The bar covers 10 to 45 dB-Hz. Receivers track no weaker signals, and few signals are stronger.
         let bar = bars[min(max((signal - 10) / 5, 0), bars.count - 1)]
-        let text = "\(number)\(bar)\(String(signal).flushRight(in: 2))"
+        let text = "\(number)\(bar)\(String(signal).leftPadded(to: 2))"
         return satellite.used ? .init("\(text)*", .good) : .init("\(text) ")
     }
 }

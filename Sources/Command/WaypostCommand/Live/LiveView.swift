@@ -8,7 +8,7 @@ struct LiveView {
     private let service: RunningService
 
     /// The time between two requests for the service's status.
-    private static let interval = Duration.seconds(1)
+    private static let requestInterval = Duration.seconds(1)
     /// The maximum time until the view shows a new report or adapts to a new window size.
     private static let redrawInterval = Duration.milliseconds(200)
 
@@ -21,18 +21,18 @@ struct LiveView {
 
     /// Runs until the user quits or the terminal is closed.
     func run() async throws {
-        let known = Locked(WatchedService())
+        let watched = Locked(WatchedService())
         let stop = try EventDescriptor()
         try await withThrowingTaskGroup(of: Void.self) { group in
             // A request to the service may hang. The view must be able to end without waiting for it.
             group.addTask { [service] in
                 _ = await AbandonableCall.run(stoppedWithin: .zero, on: MonotonicClock(ContinuousClock())) { _ in
-                    await Self.ask(service, known)
+                    await Self.pollStatus(of: service, into: watched)
                 }
             }
             let end = await withTaskCancellationHandler {
                 await onThread(named: "screen") {
-                    Result { () throws(SystemError) in try Self.show(known, until: stop) }
+                    Result { () throws(SystemError) in try Self.show(watched, until: stop) }
                 }
             } onCancel: {
                 stop.signal()
@@ -42,25 +42,25 @@ struct LiveView {
         }
     }
 
-    private static func ask(_ service: RunningService, _ known: Locked<WatchedService>) async {
+    private static func pollStatus(of service: RunningService, into watched: Locked<WatchedService>) async {
         while !Task.isCancelled {
             let answer: Result<StatusReport, AgentError>
             do throws(AgentError) { answer = .success(try await service.report().report) } catch {
                 answer = .failure(error)
             }
             let now = UTCTime.system
-            known.withLock { $0.note(answer, at: now) }
-            try? await Task.sleep(for: interval)  // cancelled when the view ends
+            watched.withLock { $0.note(answer, at: now) }
+            try? await Task.sleep(for: requestInterval)  // cancelled when the view ends
         }
     }
 
     /// Redraws the view after each change. Blocks until the user quits, the terminal is closed or `stop` is signalled.
-    private static func show(_ known: Locked<WatchedService>, until stop: EventDescriptor) throws(SystemError) {
+    private static func show(_ watched: Locked<WatchedService>, until stop: EventDescriptor) throws(SystemError) {
         let screen = try TerminalScreen()
         let inColour = Colour.isShown(isTerminal: true, environment: ProcessEnvironment.variables)
         var shown: [String]?
         while true {
-            let content = LiveScreen(known.withLock { $0 }, at: .system, size: screen.size)
+            let content = LiveScreen(watched.withLock { $0 }, at: .system, size: screen.size)
             let lines = content.text(inColour: inColour)
             if lines != shown { try screen.draw(lines) }
             shown = lines

@@ -34,34 +34,34 @@ struct WatchedService: Sendable, Hashable {
         case .failure(let error):
             if silence == nil { add(.bad, "the service does not answer", at: now) }
             silence = Silence(since: silence?.since ?? now, reason: error.description)
-        case .success(let news):
+        case .success(let newReport):
             if silence != nil { add(.good, "the service answers again", at: now) }
             silence = nil
-            compare(news, with: report, at: now)
-            report = news
+            addEvents(from: newReport, since: report, at: now)
+            report = newReport
         }
     }
 
-    private mutating func compare(_ news: StatusReport, with before: StatusReport?, at now: UTCTime) {
-        guard let before, news.uptimeSeconds >= before.uptimeSeconds else {
-            if before != nil { add(.neutral, "the service has restarted", at: now) }
-            if let seconds = news.delivery.secondsSinceDelivery {
+    private mutating func addEvents(from newReport: StatusReport, since previous: StatusReport?, at now: UTCTime) {
+        guard let previous, newReport.uptimeSeconds >= previous.uptimeSeconds else {
+            if previous != nil { add(.neutral, "the service has restarted", at: now) }
+            if let seconds = newReport.delivery.secondsSinceDelivery {
                 add(.good, "last delivery", at: now.advanced(by: .zero - .seconds(seconds)))
             }
-            for condition in news.conditions { add(condition, at: now) }
+            for condition in newReport.conditions { add(condition, at: now) }
             return
         }
-        if news.counts.tokenFetches > before.counts.tokenFetches { add(.neutral, "requested a token", at: now) }
-        let delivered = news.ledger.delivered - before.ledger.delivered
+        if newReport.counts.tokenFetches > previous.counts.tokenFetches { add(.neutral, "requested a token", at: now) }
+        let delivered = newReport.ledger.delivered - previous.ledger.delivered
         if delivered > 0 { add(.good, "delivered \(delivered.counted("update"))", at: now) }
-        let known = Set(before.conditions.map(\.code))
-        for condition in news.conditions where !known.contains(condition.code) { add(condition, at: now) }
-        let active = Set(news.conditions.map(\.code))
-        for condition in before.conditions where !active.contains(condition.code) {
+        let known = Set(previous.conditions.map(\.code))
+        for condition in newReport.conditions where !known.contains(condition.code) { add(condition, at: now) }
+        let active = Set(newReport.conditions.map(\.code))
+        for condition in previous.conditions where !active.contains(condition.code) {
             add(condition.severity == .info ? .neutral : .good, "no longer: \(condition.title)", at: now)
         }
-        let retries = news.counts.retries - before.counts.retries
-        if retries > 0 { add(.bad, retries.counted("retry", plural: "retries"), at: now) }
+        let retries = newReport.counts.retries - previous.counts.retries
+        if retries > 0 { add(.bad, retries.counted("retry", "retries"), at: now) }
     }
 
     private mutating func add(_ condition: StatusReport.ReportedCondition, at time: UTCTime) {

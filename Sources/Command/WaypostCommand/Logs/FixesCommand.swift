@@ -9,14 +9,14 @@ struct FixesCommand {
     private let logs: [String]
     private let format: FixesFormat
     private let wantsSummary: Bool
-    private let line: String?
+    private let explainedLine: String?
     private let acceptsMissingChecksum: Bool
     private let follows: Bool
 
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands.isEmpty ? ["-"] : arguments.operands
         wantsSummary = arguments.has("--summary")
-        line = arguments.value("--explain")
+        explainedLine = arguments.value("--explain")
         acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
         follows = arguments.has("--follow")
         let word = arguments.value("--format") ?? "jsonl"
@@ -25,20 +25,20 @@ struct FixesCommand {
             throw UsageError("--format is \(word); use one of \(words)", command: "fixes")
         }
         self.format = format
-        let ways = [wantsSummary, line != nil, arguments.value("--format") != nil]
-        guard ways.count(where: { $0 }) <= 1 else {
+        let outputModes = [wantsSummary, explainedLine != nil, arguments.value("--format") != nil]
+        guard outputModes.count(where: { $0 }) <= 1 else {
             throw UsageError(
                 "--format, --summary and --explain exclude each other; remove all but one", command: "fixes")
         }
-        if line.flatMap(Int.init) != nil, arguments.operands.count != 1 {
+        if explainedLine.flatMap(Int.init) != nil, arguments.operands.count != 1 {
             throw UsageError("--explain with a line number needs exactly one LOG", command: "fixes")
         }
-        if let line, Int(line) == nil, !line.contains(where: { $0 == "$" || $0 == "!" }) {
+        if let line = explainedLine, Int(line) == nil, !line.contains(where: { $0 == "$" || $0 == "!" }) {
             throw UsageError(
                 "--explain is \(line), which is neither a line number nor a sentence ($... or !...); put a sentence "
                     + "in single quotes, or the shell replaces the $", command: "fixes")
         }
-        if follows, wantsSummary || line != nil {
+        if follows, wantsSummary || explainedLine != nil {
             throw UsageError(
                 "--follow never ends, but --summary and --explain need an end; remove one", command: "fixes")
         }
@@ -46,12 +46,12 @@ struct FixesCommand {
     }
 
     func run() async throws -> ExitStatus {
-        if let line {
+        if let line = explainedLine {
             return try await LineExplanation(
                 line: line, log: logs[0], acceptsMissingChecksum: acceptsMissingChecksum
             ).run()
         }
-        return wantsSummary ? try await summarize() : try await write()
+        return wantsSummary ? try await summarize() : try await writeFixes()
     }
 
     private var reader: LogReader {
@@ -64,7 +64,7 @@ struct FixesCommand {
         }
     }
 
-    private func write() async throws -> ExitStatus {
+    private func writeFixes() async throws -> ExitStatus {
         let format = format
         let (decoding, count, ending) = try await reader.read { reader in
             var bytes: [UInt8] = []
@@ -86,29 +86,29 @@ struct FixesCommand {
             return (decoding, count, bytes)
         }
         Terminal.draw("")
-        if decoding.failure is SystemError { return try decoding.conclude() }
-        let interruption = decoding.interruption("\(count.counted("fix", plural: "fixes")) written")
+        if decoding.failure is SystemError { return try decoding.exitStatus() }
+        let interruption = decoding.interruption(results: "\(count.counted("fix", "fixes")) written")
         // An interrupted document must not look complete, so its footer isn't written. A followed log has no other end
         // than an interruption, so its document gets the footer.
         if decoding.isInterrupted, !follows { throw interruption }
         try StandardOutput.write(ending)
         if decoding.isInterrupted { throw interruption }
         if count > 0 { decoding.reportLosses() }
-        let status = try decoding.conclude()
+        let status = try decoding.exitStatus()
         guard count == 0 else { return status }
-        throw decoding.absence
+        throw decoding.noFixError
     }
 
     private func summarize() async throws -> ExitStatus {
-        let (logs, total, decoding) = await LogSummary.survey(try reader)
+        let (logs, total, decoding) = await LogSummary.summaries(of: try reader)
         Terminal.draw("")
-        if decoding.isInterrupted { throw decoding.interruption("a summary needs the complete logs") }
+        if decoding.isInterrupted { throw decoding.interruption(results: "a summary needs the complete logs") }
         // If the first log can't be read, there is nothing to summarize.
         if decoding.failure == nil || logs.contains(where: { $0.statistics.bytes > 0 }) {
             try StandardOutput.write(line: FixesSummary(logs: logs, total: total, now: .system).text)
         }
-        let status = try decoding.conclude()
-        guard logs.contains(where: { $0.statistics.epochs.fixes > 0 }) else { throw decoding.absence }
+        let status = try decoding.exitStatus()
+        guard logs.contains(where: { $0.statistics.epochs.fixes > 0 }) else { throw decoding.noFixError }
         return status
     }
 }

@@ -14,21 +14,21 @@ struct FixesSummary {
         var sections = logs.map { log in
             var lines = LabelledLines()
             lines.add(heading: log.name)
-            Self.describe(log.statistics, in: &lines)
-            describe(log.track, in: &lines)
+            Self.addDescription(of: log.statistics, to: &lines)
+            addDescription(of: log.track, to: &lines)
             return lines.lines.joined(separator: "\n")
         }
         if logs.count != 1 {
             var lines = LabelledLines()
             lines.add(heading: "total of \(logs.count.counted("log"))")
-            lines.add("fixes", [total.statistics.fixCount > 0 ? total.statistics.fixCount.grouped : "none"])
-            describe(total, in: &lines)
+            lines.add("fixes", [total.statistics.fixes > 0 ? total.statistics.fixes.grouped : "none"])
+            addDescription(of: total, to: &lines)
             sections.append(lines.lines.joined(separator: "\n"))
         }
         return sections.joined(separator: "\n\n")
     }
 
-    private static func describe(_ statistics: DecoderStatistics, in lines: inout LabelledLines) {
+    private static func addDescription(of statistics: DecoderStatistics, to lines: inout LabelledLines) {
         let description = LogDescription(statistics)
         lines.add(
             "receiver",
@@ -48,12 +48,12 @@ struct FixesSummary {
     /// Returns one line per row, with the counts aligned on the right.
     private static func aligned(_ rows: [(count: Int, text: String)]) -> [String] {
         let width = rows.map { $0.count.grouped.count }.max() ?? 0
-        return rows.map { "\($0.count.grouped.flushRight(in: width))  \($0.text)" }
+        return rows.map { "\($0.count.grouped.leftPadded(to: width))  \($0.text)" }
     }
 
-    private static let shownBreaks = 8
+    private static let maximumBreaks = 8
 
-    private func describe(_ track: TrackSummary, in lines: inout LabelledLines) {
+    private func addDescription(of track: TrackSummary, to lines: inout LabelledLines) {
         let figures = track.statistics
         guard let first = figures.firstTime, let last = figures.lastTime else { return }
         lines.add("time", [TrackFigures.period(from: first, to: last)])
@@ -63,11 +63,11 @@ struct FixesSummary {
         lines.add("accuracy", TrackFigures.accuracy(figures).map { [$0] } ?? [])
         let stops = track.stops.found
         if stops.count > 0 { lines.add("stops", [TrackFigures.stops(count: stops.count, time: stops.time)]) }
-        lines.add("breaks", Self.breaks(figures))
+        lines.add("breaks", Self.breakRows(figures))
     }
 
-    private static func breaks(_ figures: TrackStatistics) -> [String] {
-        let shown = figures.breaks.elements(atMost: shownBreaks)
+    private static func breakRows(_ figures: TrackStatistics) -> [String] {
+        let shown = figures.breaks.elements(atMost: maximumBreaks)
         guard let first = shown.first else { return [] }
         let date = FigureText.date(first.before.timeOfFix)
         let isOfOneDay = shown.allSatisfy { place in

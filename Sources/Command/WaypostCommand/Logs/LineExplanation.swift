@@ -19,7 +19,7 @@ struct LineExplanation {
             return .done
         }
         guard number > 0 else { throw UsageError("--explain is \(line); line numbers start at 1", command: "fixes") }
-        let (trace, failure) = try await trace(of: number)
+        let (trace, failure) = try await trace(ofLine: number)
         if failure?.code == .cancelled {
             throw Interruption(
                 "\(trace.lineCount.counted("line")) of \(log) read; line \(number) is not explained")
@@ -48,7 +48,7 @@ struct LineExplanation {
 
     /// Decodes the log until the outcome of line `number` is final, and returns the line's trace. If the log can't be
     /// read that far, also returns the error.
-    private func trace(of number: Int) async throws(SystemError) -> (LogTrace, FixSourceError?) {
+    private func trace(ofLine number: Int) async throws(SystemError) -> (LogTrace, FixSourceError?) {
         let stop = try EventDescriptor()
         return await withTaskCancellationHandler {
             await onThread(named: "explain") {

@@ -18,17 +18,17 @@ struct LogDecoding: Sendable {
     var isInterrupted: Bool { (failure as? FixSourceError)?.code == .cancelled }
 
     /// Returns the error for an interrupted command. The error's message says how much was read, followed by `results`.
-    func interruption(_ results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
+    func interruption(results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
 
     /// Throws the failure, if there is one. Call this only after writing the results that were decoded before the
     /// failure.
-    func conclude() throws -> ExitStatus {
+    func exitStatus() throws -> ExitStatus {
         guard let failure else { return .done }
         throw failure
     }
 
     /// The error that says why the logs contain no fix. If a file isn't a receiver's log, the error names that file.
-    var absence: AgentError {
+    var noFixError: AgentError {
         let empty = outcomes.first { $0.statistics.sentences == 0 }
         return AgentError(.inputData, "\(empty?.noSentenceError ?? LogOutcome.noFixError(of: outcomes))")
     }
@@ -41,9 +41,9 @@ struct LogDecoding: Sendable {
 }
 
 extension LogReader {
-    /// Decodes all logs and passes each chunk to `take`. If `take` throws, the decoding ends.
+    /// Decodes all logs and passes each chunk to `process`. If `process` throws, the decoding ends.
     func decodeAll(
-        progress: LogProgress, take: (Chunk) throws(SystemError) -> Void
+        progress: LogProgress, process: (Chunk) throws(SystemError) -> Void
     ) -> LogDecoding {
         var decoding = LogDecoding()
         var progress = progress
@@ -54,7 +54,7 @@ extension LogReader {
                 if paths.count > 1 { decoding.reached += " (log \(decoding.outcomes.count + 1) of \(paths.count))" }
             }
             if let outcome = chunk.outcome { decoding.outcomes.append(outcome) }
-            do throws(SystemError) { try take(chunk) } catch {
+            do throws(SystemError) { try process(chunk) } catch {
                 decoding.failure = error
                 return decoding
             }

@@ -13,7 +13,9 @@ struct LogSummary: Sendable {
 
     /// Decodes logs one after another. If a log is damaged, decodes its readable part and then stops. The total is
     /// empty if there is only one log, because it would repeat that log's summary.
-    static func survey(_ reader: LogReader) async -> (logs: [LogSummary], total: TrackSummary, decoding: LogDecoding) {
+    static func summaries(of reader: LogReader) async -> (
+        logs: [LogSummary], total: TrackSummary, decoding: LogDecoding
+    ) {
         let isOfSeveral = reader.paths.count > 1
         return await reader.read { reader in
             var logs: [LogSummary] = []
@@ -55,8 +57,8 @@ struct LogDescription {
 
     init(_ statistics: DecoderStatistics) {
         let addresses = statistics.sentencesByAddress
-        receiver = Self.receiver(statistics)
-        let known = Set(addresses.compactMap { Talker.code(ofAddress: $0.address) })
+        receiver = Self.receiverNames(in: statistics)
+        let known = Set(addresses.compactMap { Talker.talker(ofAddress: $0.address) })
         talkers = known.sorted().map { talker in Talker.meaning(of: talker).map { "\(talker) \($0)" } ?? talker }
         var size = "\(statistics.sentences.grouped) in \(statistics.lines.counted("line")), "
         size += FigureText.bytes(statistics.bytes)
@@ -65,17 +67,17 @@ struct LogDescription {
         }
         self.size = size
         sentences = addresses.map { "\($0.address) \($0.count.grouped)" }
-        rejections = Self.rejections(statistics).sorted { $0.count > $1.count }
-        omissions = statistics.omittedFields.sorted { $0.occurrences.count > $1.occurrences.count }.map(Self.row)
-        fixes = Self.fixes(statistics)
+        rejections = Self.rejectionRows(in: statistics).sorted { $0.count > $1.count }
+        omissions = statistics.omittedFields.sorted { $0.found.count > $1.found.count }.map(Self.row)
+        fixes = Self.fixesText(of: statistics)
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.firstLine < $1.1.firstLine }
             .map { warning, found in
-                "\(Condition(warning).line) (\(found.count > 1 ? "\(found.count.grouped) times, " : "")\(Self.place(found)))"
+                "\(Condition(warning).line) (\(found.count > 1 ? "\(found.count.grouped) times, " : "")\(Self.lineReference(found)))"
             }
     }
 
-    private static func rejections(_ statistics: DecoderStatistics) -> [(count: Int, text: String)] {
+    private static func rejectionRows(in statistics: DecoderStatistics) -> [(count: Int, text: String)] {
         // Malformed and out-of-range fields are left out here, because `rejectedFields` counts them by field.
         let byFrame = SentenceRejection.allCases.filter { $0 != .malformedField && $0 != .outOfRange }
             .map { ($0, statistics.rejections($0)) }.filter { $0.1.count > 0 }
@@ -83,19 +85,19 @@ struct LogDescription {
             let remedy =
                 reason == .missingChecksum && !statistics.hasPositionSentences
                 ? " (--accept-missing-checksum accepts them)" : ""
-            return (found.count, "\(reason), \(place(found))\(remedy)")
+            return (found.count, "\(reason), \(lineReference(found))\(remedy)")
         } + statistics.rejectedFields.map(row)
     }
 
     private static func row(_ fault: FieldFaultCount) -> (count: Int, text: String) {
-        (fault.occurrences.count, "\(fault), \(place(fault.occurrences))")
+        (fault.found.count, "\(fault), \(lineReference(fault.found))")
     }
 
-    private static func place(_ found: DecoderStatistics.Occurrences) -> String {
+    private static func lineReference(_ found: DecoderStatistics.Occurrences) -> String {
         "\(found.count > 1 ? "first " : "")in line \(found.firstLine)"
     }
 
-    private static func receiver(_ statistics: DecoderStatistics) -> [String] {
+    private static func receiverNames(in statistics: DecoderStatistics) -> [String] {
         var makers: [String] = []
         for (address, _) in statistics.sentencesByAddress {
             guard let maker = ReceiverMaker.name(ofAddress: address), !makers.contains(maker) else { continue }
@@ -105,7 +107,7 @@ struct LogDescription {
         return makers.filter { maker in !banners.contains { $0.hasPrefix(maker) } } + banners
     }
 
-    private static func fixes(_ statistics: DecoderStatistics) -> String {
+    private static func fixesText(of statistics: DecoderStatistics) -> String {
         let others = [
             (statistics.epochs.void, "without a position"), (statistics.epochs.repeated, "repeated"),
             (statistics.epochs.undated, "without a date"),

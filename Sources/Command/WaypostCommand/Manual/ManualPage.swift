@@ -38,16 +38,17 @@ enum CommandManual {
         page.add(section: "COMMANDS")
         for command in CommandCatalog.commands { add(command, to: &page) }
         page.add(section: "FILES")
-        for (path, meaning) in files { page.add(term: ManualText.italic(path), meaning) }
+        for (path, meaning) in files { page.add(term: ManualText.italic(path), meaning: meaning) }
         page.add(section: "ENVIRONMENT")
-        for (name, meaning) in environment { page.add(term: ManualText.bold(name), meaning) }
+        for (name, meaning) in environment { page.add(term: ManualText.bold(name), meaning: meaning) }
         page.add(section: "EXIT STATUS")
         for status in ExitStatus.allCases {
-            page.add(term: ManualText.bold("\(status.rawValue)"), status.meaning.capitalizedSentence)
+            page.add(term: ManualText.bold("\(status.rawValue)"), meaning: status.meaning.capitalizedSentence)
         }
         page.add(
             term: "\(ManualText.bold("130")), \(ManualText.bold("143"))",
-            "Interrupted by Control-C or SIGTERM before the command had finished. Commands that run until stopped exit with 0."
+            meaning:
+                "Interrupted by Control-C or SIGTERM before the command had finished. Commands that run until stopped exit with 0."
         )
         page.add(section: "SEE ALSO")
         page.add(
@@ -80,7 +81,7 @@ enum CommandManual {
             let value = option.valueName.map { " " + ManualText.usage($0) } ?? ""
             page.add(
                 term: ManualText.bold(option.name) + value,
-                "\(option.help.capitalizedSentence)\(option.isRepeatable ? "; may be repeated" : "").")
+                meaning: "\(option.help.capitalizedSentence)\(option.isRepeatable ? "; may be repeated" : "").")
         }
         page.add(example: command.examples.map { "waypost \($0)" })
     }
@@ -98,7 +99,7 @@ enum ConfigurationManual {
         page.add(section: "DESCRIPTION")
         page.add(
             paragraph: """
-                The configuration of waypost(1) is one JSON file, \(Configuration.usualFile) unless --config specifies another. \
+                The configuration of waypost(1) is one JSON file, \(Configuration.defaultFile) unless --config specifies another. \
                 It is read strictly: an unknown key, a wrong type and a value out of range are errors, and waypost check reports \
                 all of them at once. Keys with a dot are in sections: upload.endpoint is the key endpoint in the section upload.
                 """)
@@ -127,7 +128,7 @@ enum ConfigurationManual {
     private static func add(_ key: ConfigurationKey, to page: inout ManualText) {
         let isSection = key.form == .section
         let kind = key.type.map { " (type \($0))" } ?? ""
-        var meaning = "\(key.about.capitalizedSentence)\(kind)."
+        var meaning = "\(key.description.capitalizedSentence)\(kind)."
         if key.path == "consumerAuthorization" { meaning += " It has the keys of authorization." }
         if key.isRequired {
             meaning += " Required."
@@ -135,7 +136,9 @@ enum ConfigurationManual {
             let words = fallback.stringValue ?? fallback.text
             meaning += " Default: \(words)."
         }
-        page.add(term: ManualText.bold(key.path) + (isSection ? "" : "  \(ManualText.literal(key.range))"), meaning)
+        page.add(
+            term: ManualText.bold(key.path) + (isSection ? "" : "  \(ManualText.literal(key.allowedValues))"),
+            meaning: meaning)
     }
 
     private static let example = [

@@ -21,7 +21,7 @@ struct MapCommand {
         if let log = logs.first(where: { $0 != "-" && FileSystem.isSameFile($0, output) }) {
             throw UsageError("-o \(output) is the log \(log); give the page another name", command: "map")
         }
-        try ReplacedFile.require(output, as: "page", of: "map", isOurs: Self.isPage)
+        try ReplacedFile.require(output, as: "page", of: "map", isOurs: Self.isHTML)
         if Self.otherFormats.contains(where: output.lowercased().hasSuffix) {
             throw UsageError(
                 "-o \(output): the page is HTML; use a name that ends in .html, or waypost fixes --format for GPX, "
@@ -38,7 +38,7 @@ struct MapCommand {
     ]
 
     /// Whether a file that begins with these bytes is an HTML page.
-    private static func isPage(_ bytes: [UInt8]) -> Bool {
+    private static func isHTML(_ bytes: [UInt8]) -> Bool {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
         let plain = content.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
@@ -70,23 +70,23 @@ struct MapCommand {
         Terminal.draw("")
         if decoding.isInterrupted {
             page?.discard()
-            throw decoding.interruption("no page was written")
+            throw decoding.interruption(results: "no page was written")
         }
         let drawing = MapPage(
             logs: decoding.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey,
             failure: decoding.failure.map { "\($0)" }, reported: places, now: .system)
         guard let size = try await write(drawing, to: page) else {
-            _ = try decoding.conclude()
-            throw decoding.absence
+            _ = try decoding.exitStatus()
+            throw decoding.noFixError
         }
         decoding.reportLosses()
-        if let reported, !match.isFound {
+        if let reported, !match.hasMatch {
             Terminal.say(
                 "waypost: --reported: no position in \(reported) is within 1 km of the track: the file belongs to another drive, "
                     + "or to a drive moved by --spread-meters; record the uploads of a replay of the same logs")
         }
         if page != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
-        return try decoding.conclude()
+        return try decoding.exitStatus()
     }
 
     /// Draws and writes the page on a separate thread, because writing may block. Returns the page's size in bytes;
@@ -119,16 +119,16 @@ struct ReportedDriveMatch: Sendable {
 
     private let places: [Fix]
     /// Whether a reported position is near a fix. It is also `true` if no position was reported.
-    private(set) var isFound: Bool
+    private(set) var hasMatch: Bool
 
     init(_ reported: [ReportedPlace]) {
         let step = max(1, reported.count / Self.maximumPlaces)
         places = stride(from: 0, to: reported.count, by: step).map { reported[$0].fix }
-        isFound = reported.isEmpty
+        hasMatch = reported.isEmpty
     }
 
     mutating func add(_ fix: Fix) {
-        isFound = isFound || places.contains { $0.distance(to: fix) <= Self.maximumDistanceMeters }
+        hasMatch = hasMatch || places.contains { $0.distance(to: fix) <= Self.maximumDistanceMeters }
     }
 }
 

@@ -171,7 +171,7 @@ struct PageTables {
                 let before = place.before.timeOfFix
                 let after = place.after.timeOfFix
                 return [
-                    "\(TrackFigures.label(of: place))", "\(moment(before))", "\(moment(after, after: before))",
+                    "\(TrackFigures.text(of: place))", "\(timeText(before))", "\(timeText(after, after: before))",
                     "\(FigureText.distance(place.meters))",
                 ]
             }, to: &markup)
@@ -180,7 +180,7 @@ struct PageTables {
 
     private func row(_ name: String, of stop: TrackStop) -> [Markup] {
         [
-            "\(name)", "\(moment(stop.from))", "\(moment(stop.to, after: stop.from))",
+            "\(name)", "\(timeText(stop.from))", "\(timeText(stop.to, after: stop.from))",
             "\(FigureText.duration(stop.duration))",
             WorldMapLink.place(latitude: stop.latitude, longitude: stop.longitude),
             stop.unseenTime > .zero ? "\(FigureText.duration(stop.unseenTime)) of this without a fix" : "",
@@ -189,7 +189,7 @@ struct PageTables {
 
     private func row(_ name: String, of fix: Fix) -> [Markup] {
         let place = WorldMapLink.place(latitude: fix.latitude, longitude: fix.longitude)
-        return ["\(name)", "\(moment(fix.timeOfFix))", "", "", place, ""]
+        return ["\(name)", "\(timeText(fix.timeOfFix))", "", "", place, ""]
     }
 
     /// Returns a note that the table lists only the longest stops, gaps or jumps; `nil` if it lists all of them.
@@ -206,28 +206,28 @@ struct PageTables {
         markup.add("<div class=\"scroll\"><table><thead><tr>")
         for head in heads { markup += "<th scope=\"col\">\(head)</th>" }
         markup.add("</tr></thead><tbody>")
-        for cells in rows { markup.add(row(of: cells, heads)) }
+        for cells in rows { markup.add(tableRow(of: cells, columns: heads)) }
         markup.add("</tbody></table></div></section>")
     }
 
     /// Returns a row of the table. Each cell repeats the name of its column, because a narrow page shows the cells
     /// below each other.
-    private func row(of cells: [Markup], _ heads: [String]) -> Markup {
+    private func tableRow(of cells: [Markup], columns heads: [String]) -> Markup {
         var row: Markup = "<tr>"
         for (cell, head) in zip(cells, heads) { row += "<td data-label=\"\(head)\">\(cell)</td>" }
         row += "</tr>"
         return row
     }
 
-    private var isOfOneDay: Bool {
-        guard let first = summary.statistics.firstTime, let last = summary.statistics.lastTime else { return true }
+    private var isWithinOneDay: Bool {
+        guard let first = summary.statistics.first, let last = summary.statistics.last else { return true }
         return FigureText.date(first) == FigureText.date(last)
     }
 
     /// Returns a time of day. The date is added unless it is that of `other` or, without `other`, the only date of the
     /// track.
-    private func moment(_ time: UTCTime, after other: UTCTime? = nil) -> String {
-        let known = other ?? (isOfOneDay ? summary.statistics.firstTime : nil)
+    private func timeText(_ time: UTCTime, after other: UTCTime? = nil) -> String {
+        let known = other ?? (isWithinOneDay ? summary.statistics.first : nil)
         return known.map { FigureText.date($0) == FigureText.date(time) } ?? false
             ? FigureText.timeOfDay(time) : "\(FigureText.date(time)) \(FigureText.timeOfDay(time))"
     }

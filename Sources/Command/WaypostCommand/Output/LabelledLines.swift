@@ -54,5 +54,5 @@ extension String {
     }
 
     /// Returns the text padded with leading spaces to `width`.
-    func flushRight(in width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+    func leftPadded(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 }

@@ -66,10 +66,11 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
         let remedy =
             switch cause.number {
             case ENOENT where directory == ".":
-                "the current directory is gone or accepts no files; choose a file elsewhere"
+                "the current directory was removed or accepts no files; choose a file elsewhere"
             case ENOENT where FileSystem.volume(of: directory) == .kernel:
                 "\(directory) belongs to the kernel and accepts no files; choose a file elsewhere"
-            case EFBIG: "it may not grow that large (ulimit -f, or the file system); choose a file elsewhere"
+            case EFBIG:
+                "it would exceed the size limit (ulimit -f, or the file system's limit); choose a file elsewhere"
             case ENOENT, ENOTDIR: "there is no directory \(directory); create it, or choose another file"
             case EACCES, EPERM: "this user cannot write to \(directory); choose a file elsewhere"
             case EROFS: "\(directory) is on a read-only file system; mount it for writing, or choose a file elsewhere"

@@ -12,7 +12,7 @@ struct FleetPlan: Sendable, Equatable {
     private static let maximumNumber = 999_999_999
 
     var count = 1
-    private var first = 1
+    private var firstNumber = 1
     /// The pattern of the vehicle ids. If it is `nil`, the ids are derived from the configured id. With several
     /// vehicles, the vehicle's number is appended.
     private var pattern: VehiclePattern?
@@ -24,11 +24,11 @@ struct FleetPlan: Sendable, Equatable {
     init() {}
 
     init(_ arguments: Arguments) throws(UsageError) {
-        count = try Self.number(arguments, "--vehicles", 1...Self.maximumCount) ?? 1
-        first = try Self.number(arguments, "--first-vehicle", 0...Self.maximumNumber) ?? 1
-        guard first <= Self.maximumNumber - (count - 1) else {
+        count = try Self.wholeNumber(for: "--vehicles", in: arguments, range: 1...Self.maximumCount) ?? 1
+        firstNumber = try Self.wholeNumber(for: "--first-vehicle", in: arguments, range: 0...Self.maximumNumber) ?? 1
+        guard firstNumber <= Self.maximumNumber - (count - 1) else {
             throw Self.usageError(
-                "--first-vehicle is \(first), so the last of \(count) vehicles would have a number above \(Self.maximumNumber)"
+                "--first-vehicle is \(firstNumber), so the last of \(count) vehicles would have a number above \(Self.maximumNumber)"
             )
         }
         if let text = arguments.value("--vehicle-id") {
@@ -40,11 +40,11 @@ struct FleetPlan: Sendable, Equatable {
             throw Self.usageError(
                 "--vehicle-id \(pattern) gives \(count) vehicles the same id; add %d, or %05d for five digits")
         }
-        spreadSeconds = try Self.measure(arguments, "--spread-seconds", upTo: 86_400)
+        spreadSeconds = try Self.number(for: "--spread-seconds", in: arguments, upTo: 86_400)
         if spreadSeconds != nil, arguments.value("--vehicles") == nil {
             throw Self.usageError("--spread-seconds spreads the starts of several vehicles; add --vehicles N")
         }
-        spreadMeters = try Self.measure(arguments, "--spread-meters", upTo: 1_000_000) ?? 0
+        spreadMeters = try Self.number(for: "--spread-meters", in: arguments, upTo: 1_000_000) ?? 0
     }
 
     /// Returns the names of the vehicles in the order of their numbers. `vehicle` is the configured vehicle.
@@ -55,7 +55,7 @@ struct FleetPlan: Sendable, Equatable {
         guard count > 1 || pattern != nil else { return [vehicle] }
         var names: [VehicleName] = []
         for number in numbers {
-            let id = (pattern ?? .numbered).name(number, of: vehicle.vehicleID)
+            let id = (pattern ?? .numbered).id(number: number, configuredID: vehicle.vehicleID)
             do {
                 names.append(try VehicleName(service: vehicle.service, providerID: vehicle.providerID, vehicleID: id))
             } catch {
@@ -72,16 +72,16 @@ struct FleetPlan: Sendable, Equatable {
     /// two updates.
     func offset(at index: Int, interval: Duration) -> DriveOffset {
         DriveOffset(
-            delay: spread(interval) * index / count, withinMeters: spreadMeters, forVehicle: first + index)
+            delay: spreadTime(interval: interval) * index / count, withinMeters: spreadMeters, of: firstNumber + index)
     }
 
     /// Returns the period over which the starts of the vehicles are spread. `interval` is the time between two updates.
-    func spread(_ interval: Duration) -> Duration { spreadSeconds.map { .seconds($0) } ?? interval }
+    func spreadTime(interval: Duration) -> Duration { spreadSeconds.map { .seconds($0) } ?? interval }
 
-    private var numbers: ClosedRange<Int> { first...first + count - 1 }
+    private var numbers: ClosedRange<Int> { firstNumber...firstNumber + count - 1 }
 
-    private static func number(
-        _ arguments: Arguments, _ option: String, _ range: ClosedRange<Int>
+    private static func wholeNumber(
+        for option: String, in arguments: Arguments, range: ClosedRange<Int>
     ) throws(UsageError) -> Int? {
         guard let text = arguments.value(option) else { return nil }
         guard let number = Int(text), range.contains(number) else {
@@ -90,8 +90,8 @@ struct FleetPlan: Sendable, Equatable {
         return number
     }
 
-    private static func measure(
-        _ arguments: Arguments, _ option: String, upTo limit: Double
+    private static func number(
+        for option: String, in arguments: Arguments, upTo limit: Double
     ) throws(UsageError) -> Double? {
         guard let text = arguments.value(option) else { return nil }
         guard let value = Double(text), (0...limit).contains(value) else {
@@ -119,12 +119,12 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The pattern that appends a hyphen and the vehicle's number to the configured id.
-    static let numbered = VehiclePattern(text: nil, before: "", after: "", width: 1, hasNumber: true)
+    static let numbered = VehiclePattern(text: nil, prefix: "", suffix: "", width: 1, hasNumber: true)
 
     /// The pattern as the user wrote it; `nil` for `numbered`.
     private let text: String?
-    private let before: String
-    private let after: String
+    private let prefix: String
+    private let suffix: String
     /// The minimum number of digits. Shorter numbers get leading zeros.
     private let width: Int
     let hasNumber: Bool
@@ -135,7 +135,7 @@ extension VehiclePattern {
     init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "%", omittingEmptySubsequences: false)
         guard parts.count > 1 else {
-            self.init(text: text, before: text, after: "", width: 1, hasNumber: false)
+            self.init(text: text, prefix: text, suffix: "", width: 1, hasNumber: false)
             return
         }
         let digits = parts[1].prefix { $0.isASCII && $0.isNumber }
@@ -149,15 +149,15 @@ extension VehiclePattern {
             throw next.last == "d" ? .secondNumber : .conversion("%\(parts[2].first.map(String.init) ?? "")")
         }
         self.init(
-            text: text, before: String(parts[0]), after: String(rest.dropFirst()), width: width, hasNumber: true)
+            text: text, prefix: String(parts[0]), suffix: String(rest.dropFirst()), width: width, hasNumber: true)
     }
 
-    /// Returns the id of the vehicle with the given number. `id` is the configured id.
-    func name(_ number: Int, of id: String) -> String {
-        guard let text else { return "\(id)-\(number)" }
+    /// Returns the id of the vehicle with the given number.
+    func id(number: Int, configuredID: String) -> String {
+        guard let text else { return "\(configuredID)-\(number)" }
         guard hasNumber else { return text }
         let digits = String(number)
-        return before + String(repeating: "0", count: max(0, width - digits.count)) + digits + after
+        return prefix + String(repeating: "0", count: max(0, width - digits.count)) + digits + suffix
     }
 
     var description: String { text ?? "ID-%d" }

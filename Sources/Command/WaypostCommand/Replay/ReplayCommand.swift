@@ -19,18 +19,18 @@ struct ReplayCommand {
 
     func run() async throws -> ExitStatus {
         try requirePermission()
-        if options.hurriesLaps {
+        if options.acceleratesLaps {
             Terminal.say(
                 "waypost: from the second lap on, each fix has the time at which it is read, so at this speed most fixes "
                     + "are rejected as too fast; use --speed 1 or --keep-time")
         }
         let outbox = options.outbox.map { ReplayOutbox(continuing: $0) } ?? ReplayOutbox()
-        let replay = try await open(outbox)
+        let replay = try await prepareRun(with: outbox)
         let failure = await replay.run(progress: Terminal.isInteractive && !options.asJSON)
         let isInterrupted = Task.isCancelled
         let (summary, ledger) = try await replay.summary()
         await replay.close()
-        let rest = options.fleet.count == 1 ? await outbox.conclude(ledger) : nil
+        let rest = options.fleet.count == 1 ? await outbox.removeIfDelivered(ledger) : nil
         if options.asJSON {
             try StandardOutput.write(line: summary.json)
         } else if failure == nil || summary.counts.fixes > 0 {
@@ -44,7 +44,7 @@ struct ReplayCommand {
     }
 
     /// Prepares the replay and reports what is already in the outbox.
-    private func open(_ outbox: ReplayOutbox) async throws -> ReplayRun {
+    private func prepareRun(with outbox: ReplayOutbox) async throws -> ReplayRun {
         var configuration = configuration
         configuration.outbox.path = outbox.path
         do {
@@ -64,7 +64,7 @@ struct ReplayCommand {
     /// people's maps.
     private func requirePermission() throws {
         let endpoint = configuration.upload.endpoint
-        guard !options.isPermitted, !HTTPURL.isLoopback(endpoint.host) else { return }
+        guard !options.allowsOtherMachines, !HTTPURL.isLoopback(endpoint.host) else { return }
         let names = try options.fleet.names(for: configuration.vehicle)
         let range = names.count > 1 ? " to \(names[names.count - 1].vehicleID)" : ""
         throw UsageError(
@@ -86,25 +86,25 @@ struct ReplayOptions: Sendable, Equatable {
     /// The path of the outbox to continue; `nil` for a temporary outbox.
     var outbox: String?
     /// Whether updates may be sent to another machine.
-    var isPermitted = false
+    var allowsOtherMachines = false
     /// Whether sentences without a checksum are accepted even if the configuration doesn't accept them.
     var acceptsMissingChecksum = false
 
     /// Whether the fixes of later laps must follow each other faster than in the log. Otherwise, their times would be
     /// in the future, or before times that have already been sent.
-    var hurriesLaps: Bool { loops && !keepsTime && speed.stretch < 1 }
+    var acceleratesLaps: Bool { loops && !keepsTime && speed.stretch < 1 }
 }
 
 extension ReplayOptions {
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands
-        speed = try Self.speed(arguments.value("--speed") ?? "max")
+        speed = try Self.parsedSpeed(arguments.value("--speed") ?? "max")
         keepsTime = arguments.has("--keep-time")
         loops = arguments.has("--loop")
         asJSON = arguments.has("--json")
         follows = arguments.has("--follow")
         outbox = arguments.value("--outbox")
-        isPermitted = arguments.has("--yes")
+        allowsOtherMachines = arguments.has("--yes")
         acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
         if follows, loops { throw UsageError("--loop and --follow exclude each other; remove one", command: "replay") }
         let others = [(arguments.configurationFile, "the configuration")] + logs.map { ($0, "the log") }
@@ -123,7 +123,7 @@ extension ReplayOptions {
         }
     }
 
-    private static func speed(_ text: String) throws(UsageError) -> ReplaySpeed {
+    private static func parsedSpeed(_ text: String) throws(UsageError) -> ReplaySpeed {
         if text == "max" { return .maximum }
         guard let factor = Double(text), factor.isFinite, (0.01...100_000).contains(factor) else {
             throw UsageError("--speed is \(text); use max, or a number from 0.01 to 100000", command: "replay")

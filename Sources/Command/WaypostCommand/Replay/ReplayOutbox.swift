@@ -32,7 +32,7 @@ struct ReplayOutbox: Sendable {
 
     /// Removes a temporary outbox. If the outbox contains undelivered updates, keeps it and returns a message for the
     /// user.
-    func conclude(_ ledger: Ledger) async -> String? {
+    func removeIfDelivered(_ ledger: Ledger) async -> String? {
         let pending = Int(ledger.pending)
         let quarantined = Int(ledger.quarantined)
         if pending > 0 {

@@ -13,7 +13,7 @@ struct ReplayProgress: Sendable, Hashable {
     let elapsed: Duration
     /// The time until the planned end. It is zero if the replay is late, and at maximum speed, which has no planned
     /// end.
-    let left: Duration
+    let remaining: Duration
 
     /// Creates the progress of one vehicle. `reached` is the time within the logs up to which the replay has come.
     /// `length` is the total time of all logs.
@@ -21,14 +21,14 @@ struct ReplayProgress: Sendable, Hashable {
         let planned = length * speed.stretch
         let read = length > .zero ? reached / length : 1
         share = min(1, read, planned > .zero ? elapsed / planned : 1)
-        left = max(.zero, planned - elapsed)
+        remaining = max(.zero, planned - elapsed)
         self.elapsed = elapsed
     }
 
     /// Creates the progress of many vehicles, which together have read `fixes` of their `all` fixes.
     init(fixes: Int, of all: Int, elapsed: Duration, planned: Duration) {
         share = min(1, Double(fixes) / Double(max(1, all)))
-        left = max(.zero, planned - elapsed)
+        remaining = max(.zero, planned - elapsed)
         self.elapsed = elapsed
     }
 }
@@ -62,10 +62,8 @@ struct ProgressLine {
             return line.count > width ? line.prefix(width - 1) + "…" : line
         }
         let counts =
-            fleet.map { [$0.vehicles.counted("vehicle")] } ?? [
-                fixes.counted("fix", plural: "fixes"), "\(delivered) sent",
-            ]
-        let rest = rates + (left.map { ["\(FigureText.duration($0)) left"] } ?? [])
+            fleet.map { [$0.vehicles.counted("vehicle")] } ?? [fixes.counted("fix", "fixes"), "\(delivered) sent"]
+        let rest = rates + (remaining.map { ["\(FigureText.duration($0)) left"] } ?? [])
         let forms = [name + share + counts + pending + rest, share + pending + rest, share + rest]
             .map { $0.joined(separator: "  ") }
         return forms.first { $0.count <= width } ?? forms[2]
@@ -75,7 +73,7 @@ struct ProgressLine {
         let seconds = max(elapsed / .seconds(1), 0.001)
         guard let fleet else { return ["\(FigureText.decimal(Double(delivered) / seconds, places: 1))/s"] }
         let times = [("p50", 0.5), ("p99", 0.99)].compactMap { name, share in
-            fleet.figures.time(of: share).map { "\(name) \($0.inMilliseconds)" }
+            fleet.figures.answerTime(atQuantile: share).map { "\(name) \($0.inMilliseconds)" }
         }
         return ["\(FigureText.decimal(Double(fleet.requests) / seconds, places: 1)) requests/s"] + times
             + [fleet.figures.failureList].compactMap(\.self)
@@ -83,9 +81,9 @@ struct ProgressLine {
 
     /// The time left until the planned end. Without a plan, it is an estimate: the time to deliver all expected updates
     /// at the average rate so far.
-    private var left: Duration? {
+    private var remaining: Duration? {
         guard let progress, progress.share > 0.02 else { return nil }
-        if progress.left > .milliseconds(50) { return progress.left }
+        if progress.remaining > .milliseconds(50) { return progress.remaining }
         let rest = Double(accepted) / progress.share - Double(delivered)
         return delivered > 0 && rest > 0.5 ? elapsed * (rest / Double(delivered)) : nil
     }

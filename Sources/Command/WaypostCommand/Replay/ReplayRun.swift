@@ -22,11 +22,11 @@ struct ReplayRun: Sendable {
     }
 
     private let vehicles: Vehicles
-    private let count: Int
+    private let vehicleCount: Int
     private let monitor: AgentMonitor
     private let meter: RequestMeter
     /// A meter of the errors that someone who follows the vehicle sees; `nil` for many vehicles.
-    private let follower: FollowerMeter?
+    private let followerMeter: FollowerMeter?
     private let clock: MonotonicClock
     private let name: String
     private let speed: ReplaySpeed
@@ -36,7 +36,7 @@ struct ReplayRun: Sendable {
     /// one vehicle.
     private let plan: (fixes: Int, length: Duration, time: Duration)?
     /// The time at which the drives began. Many vehicles begin only when all their tokens have been fetched.
-    private let begun = Locked(Duration.zero)
+    private let startTime = Locked(Duration.zero)
     /// Remarks about the logs, which are repeated in the summary.
     private let remarks = Locked<[String]>([])
     private let bytesWrittenBefore = DiskWrites.bytes ?? 0
@@ -52,18 +52,18 @@ struct ReplayRun: Sendable {
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let fleet = options.fleet
         let names = try fleet.names(for: configuration.vehicle)
-        let monitor = AgentMonitor(clock: clock, log: log, isOfMany: names.count > 1)
-        if names.count > 1 { try TestFleet.raiseDescriptorLimit() }
-        let meter = Self.meter(options)
+        let monitor = AgentMonitor(clock: clock, log: log, servesManyVehicles: names.count > 1)
+        if names.count > 1 { try TestFleet.requireDescriptors() }
+        let meter = Self.makeMeter(for: options)
         let transport = try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil)
-        let follower = names.count == 1 ? FollowerMeter() : nil
+        let followerMeter = names.count == 1 ? FollowerMeter() : nil
         var policy = CachePolicy()
         policy.maximumContexts = max(policy.maximumContexts, names.count)
         // All vehicles share one token cache.
-        let authorization = configuration.cached(
-            try configuration.makeProvider { monitor.note($0) }, clock: time, policy: policy
+        let authorization = configuration.makeTokenCache(
+            for: try configuration.makeProvider { monitor.note($0) }, clock: time, policy: policy
         ) { monitor.note($0) }
-        var source = Self.source(configuration, options, time) { [remarks] remark in
+        var source = Self.makeSource(configuration, options, clock: time) { [remarks] remark in
             remarks.withLock { $0.append(remark) }
             Terminal.say("waypost: \(remark)")
         }
@@ -73,43 +73,43 @@ struct ReplayRun: Sendable {
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) }, expectedFix: nil,
             spacing: .recordedLog,
             latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor,
-            observers: observers + [meter] + (follower.map { [$0] } ?? []))
-        var own = configuration
-        own.vehicle = names[0]
-        own.upload.backlogUpdatesPerSecond = nil  // the replay's speed sets the pace
+            observers: observers + [meter] + (followerMeter.map { [$0] } ?? []))
+        var vehicleConfiguration = configuration
+        vehicleConfiguration.vehicle = names[0]
+        vehicleConfiguration.upload.backlogUpdatesPerSecond = nil  // the replay's speed sets the pace
         if names.count > 1 {
             source = try await source.loadedIntoMemory()
             vehicles = .many(
-                TestFleet(own, names: names, parts, authorization: authorization) { [source] index in
+                TestFleet(vehicleConfiguration, names: names, parts, authorization: authorization) { [source] index in
                     source.shifted(by: fleet.offset(at: index, interval: interval))
                 })
             let survey = try await source.survey()
             plan = (
                 survey.fixes * names.count, survey.length * names.count,
-                survey.length * options.speed.stretch + fleet.spread(interval)
+                survey.length * options.speed.stretch + fleet.spreadTime(interval: interval)
             )
         } else {
-            vehicles = .one(try await VehicleAgent(own, parts))
+            vehicles = .one(try await VehicleAgent(vehicleConfiguration, parts))
             plan = nil
         }
         self.monitor = monitor
         self.meter = meter
         self.clock = clock
         speed = options.speed
-        self.follower = follower
-        count = names.count
+        self.followerMeter = followerMeter
+        vehicleCount = names.count
         hasEnd = !options.loops && !options.follows
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
     }
 
-    private static func meter(_ options: ReplayOptions) -> RequestMeter {
+    private static func makeMeter(for options: ReplayOptions) -> RequestMeter {
         // Lateness can be measured only in real time, when each fix contains the time at which it is due.
         guard options.speed == .times(1), !options.keepsTime else { return RequestMeter(systemTime: nil) }
         return RequestMeter { .system }
     }
 
-    private static func source(
-        _ configuration: Configuration, _ options: ReplayOptions, _ clock: any Clock<Duration>,
+    private static func makeSource(
+        _ configuration: Configuration, _ options: ReplayOptions, clock: any Clock<Duration>,
         report: @escaping @Sendable (String) -> Void
     ) -> LogReplay {
         let acceptsMissingChecksum = options.acceptsMissingChecksum || configuration.receiver.acceptsMissingChecksum
@@ -125,14 +125,14 @@ struct ReplayRun: Sendable {
     /// can be written first.
     func run(progress showsProgress: Bool) async -> AgentError? {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await follow(drawing: showsProgress) }
+            group.addTask { await reportProgress(drawing: showsProgress) }
             defer { group.cancelAll() }  // removes the progress line
             do throws(AgentError) {
                 switch vehicles {
                 case .one(let agent): try await agent.run()
                 case .many(let fleet):
                     await fleet.fetchTokens()
-                    begun.withLock { $0 = clock.now }
+                    startTime.withLock { $0 = clock.now }
                     try await fleet.run()
                 }
                 return nil
@@ -148,22 +148,22 @@ struct ReplayRun: Sendable {
     }
 
     func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
-        let (ledger, longestWait) = try await account()
+        let (ledger, longestWait) = try await ledgerAndLongestWait()
         let snapshot = monitor.snapshot
         let driven =
             plan.map { $0.length * (Double(snapshot.counts.fixesRead) / Double($0.fixes)) }
             ?? snapshot.progress?.reached
         var summary = ReplaySummary(
             counts: snapshot.counts, ledger: ledger, duration: elapsed, driven: driven ?? .zero, at: speed,
-            requests: meter.figures, errors: follower?.errors,
-            bytesWritten: count > 1 ? nil : DiskWrites.bytes.map { $0 - bytesWrittenBefore })
+            requests: meter.figures, errors: followerMeter?.errors,
+            bytesWritten: vehicleCount > 1 ? nil : DiskWrites.bytes.map { $0 - bytesWrittenBefore })
         summary.vehicles = count
         summary.remarks = remarks.withLock { $0 }
         if let longestWait, ledger.accepted > 0 { summary.pace.note(longestWait: longestWait) }
         return (summary, ledger)
     }
 
-    private func account() async throws(AgentError) -> (ledger: Ledger, longestWait: Duration?) {
+    private func ledgerAndLongestWait() async throws(AgentError) -> (ledger: Ledger, longestWait: Duration?) {
         switch vehicles {
         case .one(let agent): return (try await agent.summary().ledger, nil)
         case .many(let fleet):
@@ -181,7 +181,7 @@ struct ReplayRun: Sendable {
     }
 
     /// The time since the drives began.
-    private var elapsed: Duration { clock.now - begun.withLock { $0 } }
+    private var elapsed: Duration { clock.now - startTime.withLock { $0 } }
 
     func close() async {
         if case .one(let agent) = vehicles { await agent.close() }
@@ -201,18 +201,18 @@ struct ReplayRun: Sendable {
 
     /// Redraws the progress line until cancelled. If everything has been played but updates can't be delivered, also
     /// reports why the replay doesn't end.
-    private func follow(drawing: Bool) async {
+    private func reportProgress(drawing: Bool) async {
         var remindedAt: Duration?
         while true {
             await clock.sleep(for: .milliseconds(250))
             guard !Task.isCancelled else { break }
             let snapshot = monitor.snapshot
-            if let reason = obstacle(snapshot),
+            if let reason = deliveryObstacle(in: snapshot),
                 remindedAt.map({ clock.now - $0 >= ActiveConditions.reminderInterval }) ?? true,
-                let ledger = try? await account().ledger
+                let ledger = try? await ledgerAndLongestWait().ledger
             {
                 remindedAt = clock.now
-                Terminal.say("waypost: \(reminder(pending: ledger.pending, reason))")
+                Terminal.say("waypost: \(reminder(pending: ledger.pending, reason: reason))")
             }
             if drawing { draw(snapshot) }
         }
@@ -225,35 +225,37 @@ struct ReplayRun: Sendable {
         if hasEnd, progress == nil {
             return Terminal.draw("\(FileSystem.name(of: name))  measuring its length")
         }
-        if count > 1, counts.fixesRead == 0 {
-            let tokens = "\(counts.tokenFetches.grouped) of \(count.grouped) tokens"
+        if vehicleCount > 1, counts.fixesRead == 0 {
+            let tokens = "\(counts.tokenFetches.grouped) of \(vehicleCount.grouped) tokens"
             return Terminal.draw("\(FileSystem.name(of: name))  \(tokens)")
         }
         var line = ProgressLine(
             name: name, progress: progress, fixes: counts.fixesRead, accepted: counts.accepted,
             delivered: counts.delivered, elapsed: progress?.elapsed ?? elapsed,
-            trouble: trouble(snapshot)?.condition.cause)
-        if count > 1 { line.fleet = (count, counts.requests, meter.figures) }
+            trouble: deliveryCondition(in: snapshot)?.condition.cause)
+        if vehicleCount > 1 { line.fleet = (vehicleCount, counts.requests, meter.figures) }
         Terminal.draw(line.text(width: Terminal.width))
     }
 
     /// Returns the reason why the replay doesn't end although everything has been played: updates can't be delivered.
     /// Returns `nil` unless that has lasted for more than 2 s.
-    private func obstacle(_ snapshot: AgentMonitor.Snapshot) -> ReportedText? {
+    private func deliveryObstacle(in snapshot: AgentMonitor.Snapshot) -> ReportedText? {
         let isPlayed = plan.map { snapshot.counts.fixesRead >= $0.fixes } ?? (snapshot.receiver.state?.kind == .ended)
-        guard hasEnd, isPlayed, let trouble = trouble(snapshot), clock.now - trouble.since > .seconds(2) else {
+        guard hasEnd, isPlayed, let condition = deliveryCondition(in: snapshot),
+            clock.now - condition.since > .seconds(2)
+        else {
             return nil
         }
-        return trouble.condition.explanation
+        return condition.condition.explanation
     }
 
     /// Returns the condition that prevents updates from being delivered; `nil` if there is none.
-    private func trouble(_ snapshot: AgentMonitor.Snapshot) -> ActiveCondition? {
-        snapshot.conditions.active(on: .delivery) ?? snapshot.conditions.active(on: .reading)
+    private func deliveryCondition(in snapshot: AgentMonitor.Snapshot) -> ActiveCondition? {
+        snapshot.conditions.active(.delivery) ?? snapshot.conditions.active(.reading)
     }
 
-    private func reminder(pending: Int64, _ reason: ReportedText) -> String {
+    private func reminder(pending: Int64, reason: ReportedText) -> String {
         "all of \(FileSystem.name(of: name)) has been played, but \(pending.counted("update")) \(pending == 1 ? "is" : "are") still pending: \(reason); press "
-            + "Control-C, or kill \(getpid()), to end the replay and \(count > 1 ? "lose" : "keep") the pending updates"
+            + "Control-C, or kill \(getpid()), to end the replay and \(vehicleCount > 1 ? "lose" : "keep") the pending updates"
     }
 }

@@ -79,7 +79,7 @@ struct ReplaySummary: Encodable {
     /// The figures without the verdict, as shown for an interrupted replay.
     var figures: String {
         let balance = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
-        let clauses = [vehicles > 1 ? vehicles.counted("vehicle") : nil, pace.text(ofMany: vehicles > 1)]
+        let clauses = [vehicles > 1 ? vehicles.counted("vehicle") : nil, pace.text(forManyVehicles: vehicles > 1)]
         return """
             \(counts.text(in: pace.seconds))\(remarks.map { "\n\($0)" }.joined())\(hourly?.text ?? "")\(errors?.text ?? "")
             \(clauses.compactMap(\.self).joined(separator: "; "))
@@ -153,9 +153,9 @@ struct ReplayPace: Encodable {
         seconds = (duration / .milliseconds(1)).rounded() / 1000
         drivenSeconds = (driven / .milliseconds(1)).rounded() / 1000
         requestsPerSecond = (Double(requests) / max(seconds, 0.001) * 10).rounded() / 10
-        answerSecondsP50 = figures.time(of: 0.5).map(Self.seconds)
-        answerSecondsP99 = figures.time(of: 0.99).map(Self.seconds)
-        longestAnswerSeconds = figures.answers > 0 ? Self.seconds(figures.longestAnswer) : nil
+        answerSecondsP50 = figures.answerTime(atQuantile: 0.5).map(Self.seconds)
+        answerSecondsP99 = figures.answerTime(atQuantile: 0.99).map(Self.seconds)
+        longestAnswerSeconds = figures.answerCount > 0 ? Self.seconds(figures.longestAnswer) : nil
         failures = figures.failures
         longestLagSeconds = figures.longestLag.map(Self.seconds)
     }
@@ -165,7 +165,7 @@ struct ReplayPace: Encodable {
     /// Returns the duration in seconds, rounded to a tenth of a millisecond.
     private static func seconds(_ duration: Duration) -> Double { (duration / .microseconds(100)).rounded() / 10_000 }
 
-    func text(ofMany areMany: Bool) -> String {
+    func text(forManyVehicles areMany: Bool) -> String {
         var clauses = ["\(FigureText.decimal(requestsPerSecond, places: 1)) requests per second"]
         if let answerSecondsP50, let answerSecondsP99, let longestAnswerSeconds {
             let words = [answerSecondsP50, answerSecondsP99, longestAnswerSeconds].map {
@@ -214,32 +214,32 @@ struct ReplayErrors: Encodable {
     let trackErrorMetersP95, greatestTrackErrorMeters: Double?
 
     init(_ errors: FollowerErrors) {
-        liveErrorMetersP50 = Self.meters(errors.live, 0.5)
-        liveErrorMetersP95 = Self.meters(errors.live, 0.95)
-        greatestLiveErrorMeters = Self.meters(errors.live, 1)
-        trackErrorMetersP95 = Self.meters(errors.track, 0.95)
-        greatestTrackErrorMeters = Self.meters(errors.track, 1)
+        liveErrorMetersP50 = Self.quantile(0.5, of: errors.live)
+        liveErrorMetersP95 = Self.quantile(0.95, of: errors.live)
+        greatestLiveErrorMeters = Self.quantile(1, of: errors.live)
+        trackErrorMetersP95 = Self.quantile(0.95, of: errors.track)
+        greatestTrackErrorMeters = Self.quantile(1, of: errors.track)
     }
 
     /// Returns the quantile of the errors for `share`, in metres, rounded to a tenth.
-    private static func meters(_ errors: Distribution, _ share: Double) -> Double? {
+    private static func quantile(_ share: Double, of errors: Distribution) -> Double? {
         errors.quantile(share).map { ($0 * 10).rounded() / 10 }
     }
 
     var text: String {
         guard let liveErrorMetersP50, let liveErrorMetersP95, let greatestLiveErrorMeters else { return "" }
         var words =
-            "\na follower is within \(Self.words(liveErrorMetersP50)) of the vehicle 50 % of the time, "
-            + "within \(Self.words(liveErrorMetersP95)) 95 % of the time, and at worst \(Self.words(greatestLiveErrorMeters)) off"
+            "\na follower is within \(Self.distanceText(liveErrorMetersP50)) of the vehicle 50 % of the time, "
+            + "within \(Self.distanceText(liveErrorMetersP95)) 95 % of the time, and at worst \(Self.distanceText(greatestLiveErrorMeters)) off"
         if let trackErrorMetersP95, let greatestTrackErrorMeters {
             words +=
-                "; the reported track is within \(Self.words(trackErrorMetersP95)) of 95 % of the fixes, "
-                + "and at worst \(Self.words(greatestTrackErrorMeters)) off"
+                "; the reported track is within \(Self.distanceText(trackErrorMetersP95)) of 95 % of the fixes, "
+                + "and at worst \(Self.distanceText(greatestTrackErrorMeters)) off"
         }
         return words
     }
 
-    private static func words(_ meters: Double) -> String {
+    private static func distanceText(_ meters: Double) -> String {
         "\(FigureText.decimal(meters, places: meters < 10 ? 1 : 0)) m"
     }
 }

@@ -10,9 +10,9 @@ package import TimeAndChance
 /// Collects the parts of a support bundle. The parts are collected concurrently, and each has a time limit.
 package struct BundleCollection: Sendable {
     /// The contents of a part, or the reason why the part is missing.
-    private typealias Contents = Result<[UInt8], Absence>
+    private typealias Contents = Result<[UInt8], MissingPart>
 
-    private struct Absence: Error {
+    private struct MissingPart: Error {
         let reason: String
         init(_ reason: String) { self.reason = reason }
     }
@@ -38,36 +38,41 @@ package struct BundleCollection: Sendable {
     }
 
     package func run(at time: UTCTime) async -> SupportBundle {
-        let file = await limited { await self.file() }
+        let file = await withTimeLimit { await self.redactedConfiguration() }
         // Even an invalid configuration may contain the service's address and the vehicle's id.
         let members = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
         let address = members?["status"]?["listen"]?.stringValue.flatMap { try? LocalAddress($0) }
         let vehicleID = members?["vehicle"]?["vehicleId"]?.stringValue.map { ReportedText($0, limit: 64).description }
         async let answer = Self.serviceReport(for: configuration, at: address)
-        async let checks = limited { await self.checkLines() }
-        async let journal = limited { await Self.journalLines() }
-        async let modems = limited { await Self.output(of: ["/usr/bin/mmcli", "--list-modems"], limit: 1 << 20) }
-        async let machine = available { await onThread(named: "bundle") { Self.machine } }
-        async let devices = available { await onThread(named: "bundle") { Self.devices } }
-        async let store = available { await onThread(named: "bundle") { Self.store(configuration) } }
+        async let checks = withTimeLimit { await self.checkLines() }
+        async let journal = withTimeLimit { await Self.journalLines() }
+        async let modems = withTimeLimit { await Self.output(of: ["/usr/bin/mmcli", "--list-modems"], limit: 1 << 20) }
+        async let machine = bytesWithTimeLimit { await onThread(named: "bundle") { Self.machineFacts } }
+        async let devices = bytesWithTimeLimit { await onThread(named: "bundle") { Self.deviceList } }
+        async let store = bytesWithTimeLimit {
+            await onThread(named: "bundle") { Self.outboxFiles(of: configuration) }
+        }
 
         let service = await answer
-        let report = service.map(\.report).mapError { Absence($0.detail) }
-        let status = service.mapError { Absence($0.detail) }.flatMap { Self.status($0.json) }
-        let silence = Absence("the service does not answer; see the part status.json")
+        let report = service.map(\.report).mapError { MissingPart($0.detail) }
+        let status = service.mapError { MissingPart($0.detail) }.flatMap { Self.redactedStatus($0.json) }
+        let silence = MissingPart("the service does not answer; see the part status.json")
         let parts = [
-            Self.part("why", "verdict with cause and remedy", report.map { $0.verdict(at: time).text.bytes }),
-            Self.part("checks", "results of waypost check --online", await checks),
-            Self.part("status.json", "the service's state", status, isText: false),
-            Self.part("settings", "current values with their sources, secrets redacted", settings),
-            Self.part("configuration.json", "the configuration file, secrets redacted", file, isText: false),
-            Self.part("journal", "the service's log of the last day", await journal),
-            Self.part("outbox", "the outbox's files", await store),
-            Self.part("machine", "release, kernel, system, memory", await machine),
-            Self.part("devices", "serial and USB devices, networks", await devices),
-            Self.part("modems", "modems known to ModemManager", await modems),
             Self.part(
-                "metrics", "the service's metrics", report.map { $0.metrics().bytes }.mapError { _ in silence },
+                "why", description: "verdict with cause and remedy", report.map { $0.verdict(at: time).text.bytes }),
+            Self.part("checks", description: "results of waypost check --online", await checks),
+            Self.part("status.json", description: "the service's state", status, isText: false),
+            Self.part("settings", description: "current values with their sources, secrets redacted", settings),
+            Self.part(
+                "configuration.json", description: "the configuration file, secrets redacted", file, isText: false),
+            Self.part("journal", description: "the service's log of the last day", await journal),
+            Self.part("outbox", description: "the outbox's files", await store),
+            Self.part("machine", description: "release, kernel, system, memory", await machine),
+            Self.part("devices", description: "serial and USB devices, networks", await devices),
+            Self.part("modems", description: "modems known to ModemManager", await modems),
+            Self.part(
+                "metrics", description: "the service's metrics",
+                report.map { $0.metrics().bytes }.mapError { _ in silence },
                 isText: false),
         ]
         let vehicle = configuration?.vehicle.description ?? vehicleID ?? (try? report.get().vehicle)
@@ -76,20 +81,20 @@ package struct BundleCollection: Sendable {
 
     /// Returns a part. `contents` are redacted if `isText` is `true`. JSON has already been redacted, and metrics
     /// contain nothing to redact.
-    private static func part(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true)
+    private static func part(_ name: String, description: String, _ contents: Contents, isText: Bool = true)
         -> SupportBundle.Part
     {
         switch contents {
         case .success(let bytes):
-            let shown = isText ? BundledText.lines(bytes) : bytes
-            return SupportBundle.Part(name: name, about: about, contents: shown, absence: nil)
-        case .failure(let absence):
-            let reason = BundledText.line(ReportedText(absence.reason).description)
-            return SupportBundle.Part(name: name, about: about, contents: [], absence: reason)
+            let shown = isText ? BundledText.redactedLines(of: bytes) : bytes
+            return SupportBundle.Part(name: name, description: description, contents: shown, missingReason: nil)
+        case .failure(let missing):
+            let reason = BundledText.redactedLine(ReportedText(missing.reason).description)
+            return SupportBundle.Part(name: name, description: description, contents: [], missingReason: reason)
         }
     }
 
-    private func limited(_ body: @escaping @Sendable () async -> Contents) async -> Contents {
+    private func withTimeLimit(_ body: @escaping @Sendable () async -> Contents) async -> Contents {
         let call = AbandonableCall<Contents>()
         // If the user interrupts the command, it ends without waiting for a silent receiver.
         let result = await withTaskCancellationHandler {
@@ -97,11 +102,11 @@ package struct BundleCollection: Sendable {
         } onCancel: {
             call.abandon()
         }
-        return result ?? .failure(Absence("took longer than \(Self.timeLimit.components.seconds) s"))
+        return result ?? .failure(MissingPart("took longer than \(Self.timeLimit.components.seconds) s"))
     }
 
-    private func available(_ body: @escaping @Sendable () async -> [UInt8]) async -> Contents {
-        await limited { .success(await body()) }
+    private func bytesWithTimeLimit(_ body: @escaping @Sendable () async -> [UInt8]) async -> Contents {
+        await withTimeLimit { .success(await body()) }
     }
 }
 
@@ -115,19 +120,19 @@ extension BundleCollection {
         }
     }
 
-    private static func status(_ json: [UInt8]) -> Contents {
-        guard let value = try? JSONValue(parsing: json) else { return .failure(Absence("not JSON")) }
-        return .success((BundledText.status(value).prettyText + "\n").bytes)
+    private static func redactedStatus(_ json: [UInt8]) -> Contents {
+        guard let value = try? JSONValue(parsing: json) else { return .failure(MissingPart("not JSON")) }
+        return .success((BundledText.redactedStatus(value).prettyText + "\n").bytes)
     }
 
     private func checkLines() async -> Contents {
         guard let configuration else {
-            guard !problems.isEmpty else { return .failure(Absence("there is no configuration to check")) }
+            guard !problems.isEmpty else { return .failure(MissingPart("there is no configuration to check")) }
             return .success(
                 problems.map { "\(CheckLine.Verdict.fail.rawValue)  configuration  \($0)\n" }.joined().bytes)
         }
         var lines = await onThread(named: "check") { OfflineCheck.lines(configuration, from: configurationFile) }
-        try? await OnlineCheck.run(configuration, from: configurationFile, waits: { _ in }) { lines.append($0) }
+        try? await OnlineCheck.run(configuration, from: configurationFile, willWait: { _ in }) { lines.append($0) }
         return .success(lines.map { "\($0.verdict.rawValue)  \($0.name)  \($0.text)\n" }.joined().bytes)
     }
 
@@ -135,7 +140,8 @@ extension BundleCollection {
     private var settings: Contents {
         guard let configuration else {
             return .failure(
-                Absence("the configuration is unreadable or wrong" + (problems.isEmpty ? "" : "; see the part checks")))
+                MissingPart(
+                    "the configuration is unreadable or invalid" + (problems.isEmpty ? "" : "; see the part checks")))
         }
         let lines = configuration.settings.map { setting in
             let source =
@@ -150,16 +156,20 @@ extension BundleCollection {
         return .success(lines.joined().bytes)
     }
 
-    private func file() async -> Contents {
-        guard let path = configurationFile else { return .failure(Absence("the path of the configuration is unknown")) }
+    private func redactedConfiguration() async -> Contents {
+        guard let path = configurationFile else {
+            return .failure(MissingPart("the path of the configuration is unknown"))
+        }
         let read: Result<[UInt8], BoundedFile.Refusal> = await onThread(named: "bundle") {
             do throws(BoundedFile.Refusal) {
                 return .success(try BoundedFile.contents(of: path, limit: 1 << 20))
             } catch { return .failure(error) }
         }
-        return read.mapError { Absence("\(path) \($0)") }.flatMap { bytes in
-            guard let value = try? JSONValue(parsing: bytes) else { return .failure(Absence("\(path) is not JSON")) }
-            return .success((BundledText.configuration(value).prettyText + "\n").bytes)
+        return read.mapError { MissingPart("\(path) \($0)") }.flatMap { bytes in
+            guard let value = try? JSONValue(parsing: bytes) else {
+                return .failure(MissingPart("\(path) is not JSON"))
+            }
+            return .success((BundledText.redactedConfiguration(value).prettyText + "\n").bytes)
         }
     }
 
@@ -178,7 +188,7 @@ extension BundleCollection {
         return output.flatMap { bytes in
             guard bytes.isEmpty else { return .success(Array(bytes.suffix(maximumJournalBytes))) }
             return .failure(
-                Absence(
+                MissingPart(
                     "no entry from the last day that this user can read; root and the group adm can read all entries"))
         }
     }
@@ -194,26 +204,27 @@ extension BundleCollection {
             case .exited(0): return .success(outcome.standardOutput)
             case .exited(let status):
                 let message = ReportedText(bytes: outcome.standardError, limit: 300)
-                return .failure(Absence("\(program) exited with \(status): \(message)"))
-            case .timedOut: return .failure(Absence("\(program) took longer than 20 s"))
-            default: return .failure(Absence("\(program) was ended by a signal"))
+                return .failure(MissingPart("\(program) exited with \(status): \(message)"))
+            case .timedOut: return .failure(MissingPart("\(program) took longer than 20 s"))
+            default: return .failure(MissingPart("\(program) was terminated by a signal"))
             }
         } catch {
             return .failure(
-                Absence(error.number == ENOENT ? "\(program) is not installed" : "\(program) did not start: \(error)"))
+                MissingPart(
+                    error.number == ENOENT ? "\(program) is not installed" : "\(program) did not start: \(error)"))
         }
     }
 
     /// Returns the names and sizes of the outbox's files. No file is opened, because the outbox's owner may have placed
     /// a link to another file there.
-    private static func store(_ configuration: Configuration?) -> [UInt8] {
+    private static func outboxFiles(of configuration: Configuration?) -> [UInt8] {
         let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
         let directory = FileSystem.parent(of: path)
-        let own = FileSystem.name(of: path)
+        let outboxName = FileSystem.name(of: path)
         let free = FileSystem.freeBytes(at: directory).map { "\($0) bytes free" }
         var lines = ["\(directory): \(free ?? "free space unknown")"]
         do throws(SystemError) {
-            for name in try FileSystem.names(inDirectory: directory).sorted() where name.hasPrefix(own) {
+            for name in try FileSystem.names(inDirectory: directory).sorted() where name.hasPrefix(outboxName) {
                 guard let status = try FileStatus(at: "\(directory)/\(name)") else { continue }
                 lines.append("\(name)  \(status.kind == .file ? "\(status.bytes) bytes" : status.kind.rawValue)")
             }
@@ -221,7 +232,7 @@ extension BundleCollection {
         return lines.joined(separator: "\n").bytes
     }
 
-    private static var machine: [UInt8] {
+    private static var machineFacts: [UInt8] {
         var text = "waypost \(Release.version)\n".bytes
         for path in [
             "/proc/version", "/etc/os-release", "/proc/device-tree/model", "/sys/class/dmi/id/product_name",
@@ -235,7 +246,7 @@ extension BundleCollection {
 
     /// The machine's serial ports, USB devices and networks. Serial numbers are left out, because a modem's may be its
     /// IMEI.
-    private static var devices: [UInt8] {
+    private static var deviceList: [UInt8] {
         var lines: [String] = []
         let ports = "/dev/serial/by-path"
         for name in ((try? FileSystem.names(inDirectory: ports)) ?? []).sorted() {

@@ -5,13 +5,13 @@ import StrictJSON
 /// removed.
 enum BundledText {
     private static let maximumLineLength = 4000
-    private static let redacted = "…"
+    private static let replacement = "…"
 
     /// Returns the lines of `bytes`, redacted.
-    static func lines(_ bytes: [UInt8]) -> [UInt8] {
+    static func redactedLines(of bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            text += self.line(ReportedText(bytes: line, limit: maximumLineLength).description).utf8
+            text += redactedLine(ReportedText(bytes: line, limit: maximumLineLength).description).utf8
             text.append(UInt8(ascii: "\n"))
         }
         return text
@@ -19,8 +19,8 @@ enum BundledText {
 
     /// Returns `text` without serial numbers and coordinates. A number counts as a coordinate if it has at least four
     /// decimals, or if a hemisphere follows it.
-    static func line(_ text: String) -> String {
-        let text = withoutSerialNumber(text)
+    static func redactedLine(_ text: String) -> String {
+        let text = withoutSerialNumbers(text)
         guard text.utf8.contains(UInt8(ascii: ".")) else { return text }
         var shown = ""
         var rest = text.utf8[...]
@@ -28,8 +28,8 @@ enum BundledText {
             let before = rest[..<start]
             let after = rest[start...]
             let number = after.prefix(while: \.isDigit)
-            let end = endOfCoordinate(after)
-            shown += Substring(before) + (end == nil ? Substring(number) : Substring(redacted))
+            let end = endOfLeadingCoordinate(in: after)
+            shown += Substring(before) + (end == nil ? Substring(number) : Substring(replacement))
             rest = after[(end ?? number.endIndex)...]
         }
         return shown + Substring(rest)
@@ -37,17 +37,17 @@ enum BundledText {
 
     /// Returns `text` without the serial numbers in udev's names for serial ports, such as
     /// `usb-VENDOR_MODEL_SERIAL-if00`. The serial number of a modem may be its IMEI.
-    private static func withoutSerialNumber(_ text: String) -> String {
+    private static func withoutSerialNumbers(_ text: String) -> String {
         guard let start = text.firstRange(of: "/dev/serial/by-id/") else { return text }
         let name = text[start.upperBound...].prefix { !$0.isWhitespace && !"\",;:".contains($0) }
         guard let serial = name.lastIndex(of: "_") else { return text }
         let end = name[serial...].firstIndex(of: "-") ?? name.endIndex
-        return text[...serial] + redacted + withoutSerialNumber(String(text[end...]))
+        return text[...serial] + replacement + withoutSerialNumbers(String(text[end...]))
     }
 
     /// Returns the end of the coordinate with which `text` begins; `nil` if it doesn't begin with one. A coordinate has
     /// at least four decimals, such as `48.1371`, or is followed by its hemisphere, such as `4808.2,N`.
-    private static func endOfCoordinate(_ text: Substring.UTF8View) -> String.Index? {
+    private static func endOfLeadingCoordinate(in text: Substring.UTF8View) -> String.Index? {
         let whole = text.prefix(while: \.isDigit).count
         var rest = text.dropFirst(whole)
         guard rest.popFirst() == UInt8(ascii: ".") else { return nil }
@@ -62,14 +62,14 @@ enum BundledText {
 
     /// Returns the service's status, redacted. The directions to satellites are removed, because they reveal the
     /// vehicle's region.
-    static func status(_ value: JSONValue) -> JSONValue {
+    static func redactedStatus(_ value: JSONValue) -> JSONValue {
         switch value {
-        case .string(let text): .string(line(text))
-        case .array(let values): .array(values.map(status))
+        case .string(let text): .string(redactedLine(text))
+        case .array(let values): .array(values.map(redactedStatus))
         case .object(let members):
             .object(
                 members.filter { !["elevationDegrees", "azimuthDegrees"].contains($0.key) }
-                    .mapValues(status))
+                    .mapValues(redactedStatus))
         case .null, .bool, .integer, .number: value
         }
     }
@@ -84,30 +84,30 @@ enum BundledText {
         "type", "vehicleId",
     ])
     /// The keys whose values are URLs, which are shown without credentials and without anything after the path.
-    private static let addresses: Set = ["endpoint", "url"]
+    private static let urlKeys: Set = ["endpoint", "url"]
 
     /// Returns the configuration `value`, redacted.
-    static func configuration(_ value: JSONValue, under key: String = "") -> JSONValue {
-        if key == "privateZones" { return .string(redacted) }
+    static func redactedConfiguration(_ value: JSONValue, under key: String = "") -> JSONValue {
+        if key == "privateZones" { return .string(replacement) }
         switch value {
         case .string(let text):
-            guard plainKeys.contains(key) || addresses.contains(key) else { return .string(redacted) }
-            let shown = addresses.contains(key) ? ConfigurationSection.withoutSecrets(text) : text
-            return .string(line(ReportedText(shown, limit: maximumLineLength).description))
+            guard plainKeys.contains(key) || urlKeys.contains(key) else { return .string(replacement) }
+            let shown = urlKeys.contains(key) ? ConfigurationSection.withoutSecrets(text) : text
+            return .string(redactedLine(ReportedText(shown, limit: maximumLineLength).description))
         case .array(let values):
             // Only the program of a command is shown, because its arguments may contain a secret.
             return .array(
                 values.enumerated().map { index, value in
-                    configuration(value, under: key == "command" && index == 0 ? "path" : "")
+                    redactedConfiguration(value, under: key == "command" && index == 0 ? "path" : "")
                 })
         case .object(let members):
             let named = key == "headers" || key == "environment"  // their members have arbitrary names
             return .object(
                 Dictionary(
                     uniqueKeysWithValues: members.filter { $0.key != "$schema" }.map { member in
-                        (member.key, configuration(member.value, under: named ? "" : member.key))
+                        (member.key, redactedConfiguration(member.value, under: named ? "" : member.key))
                     }))
-        case .integer, .number: return plainKeys.contains(key) ? value : .string(redacted)
+        case .integer, .number: return plainKeys.contains(key) ? value : .string(replacement)
         case .null, .bool: return value
         }
     }

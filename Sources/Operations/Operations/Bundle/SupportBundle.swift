@@ -10,10 +10,10 @@ package struct SupportBundle: Sendable {
     package struct Part: Sendable, Hashable {
         package let name: String
         /// A description of the contents.
-        package let about: String
+        package let description: String
         package let contents: [UInt8]
         /// The reason why the contents are missing; `nil` if they are available.
-        package let absence: String?
+        package let missingReason: String?
     }
 
     package let parts: [Part]
@@ -30,7 +30,7 @@ package struct SupportBundle: Sendable {
     }
 
     /// The name of the bundle's file, which contains the vehicle's id and the time.
-    package var name: String {
+    package var fileName: String {
         let id = vehicle?.split(separator: "/").last ?? "unknown"
         let plain = id.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         let short = plain.prefix(60)
@@ -46,8 +46,8 @@ package struct SupportBundle: Sendable {
         let width = parts.map(\.name.count).max() ?? 0
         let lines = parts.map { part in
             let name = part.name + String(repeating: " ", count: width - part.name.count)
-            let contents = "\(part.about), \(part.contents.count) bytes"
-            return "\(name)  \(part.absence.map { "missing: \($0)" } ?? contents)"
+            let contents = "\(part.description), \(part.contents.count) bytes"
+            return "\(name)  \(part.missingReason.map { "missing: \($0)" } ?? contents)"
         }
         return """
             \(Self.heading) of \(vehicle ?? "an unknown vehicle"), made by waypost \(Release.version) at \(time).
@@ -59,9 +59,9 @@ package struct SupportBundle: Sendable {
     }
 
     /// The contents of the bundle's file.
-    package var text: [UInt8] {
-        parts.filter { $0.absence == nil }.reduce(into: Array(summary.utf8)) { text, part in
-            text += "\n======== \(part.name): \(part.about)\n".utf8
+    package var contents: [UInt8] {
+        parts.filter { $0.missingReason == nil }.reduce(into: Array(summary.utf8)) { text, part in
+            text += "\n======== \(part.name): \(part.description)\n".utf8
             text += part.contents
             if part.contents.last != UInt8(ascii: "\n") { text.append(UInt8(ascii: "\n")) }
         }

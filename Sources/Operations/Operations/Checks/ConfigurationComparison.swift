@@ -6,37 +6,37 @@ import TimeAndChance
 /// Compares the configuration file that is checked with the one that the running service uses.
 package enum ConfigurationComparison {
     /// The tolerance in seconds when the file's time of change is compared with the time at which the service read it.
-    private static let tolerance = 1.0
+    private static let timeTolerance = 1.0
 
     /// Returns the difference between `file` and the configuration that the service uses.
     ///
     /// - Parameters:
-    ///   - report: the service's status.
     ///   - file: the configuration file that is checked.
-    ///   - isSame: returns whether a path leads to the same file as `file`.
+    ///   - report: the service's status.
+    ///   - isSameFile: returns whether a path leads to the same file as `file`.
     ///   - changedAt: the time at which `file` was last changed, in seconds since 1970.
     /// - Returns: the reason why the service doesn't use the contents of `file`; `nil` if no difference is known.
     package static func difference(
-        _ report: StatusReport, file: String, isSame: (String) -> Bool, changedAt: Double?
+        of file: String, from report: StatusReport, isSameFile: (String) -> Bool, changedAt: Double?
     ) -> OnlineFinding.OtherConfiguration? {
         guard let loaded = report.configuration else { return nil }
-        if let other = loaded.file, !isSame(other) { return .otherFile(other, checked: file) }
+        if let other = loaded.file, !isSameFile(other) { return .file(other, checked: file) }
         if let rejection = report.conditions.first(where: { $0.code == ConditionCode.reloadRejected.rawValue }) {
             let problems = rejection.causes.map { ReportedText($0.cause, limit: ReportedText.longestSentence) }
             return .rejectedReload(problems, loadedAt: loaded.loadedAt)
         }
         guard let time = UTCTime(rfc3339: loaded.loadedAt), let changedAt,
-            changedAt > time.secondsSince1970 + tolerance
+            changedAt > time.secondsSince1970 + timeTolerance
         else { return nil }
         return .fileChanged(file, loadedAt: loaded.loadedAt)
     }
 
     /// Returns the difference between `file` on this machine and the configuration that the service uses. Blocks, so it
     /// must not run on the shared thread pool.
-    static func difference(_ report: StatusReport, file: String) -> OnlineFinding.OtherConfiguration? {
+    static func difference(of file: String, from report: StatusReport) -> OnlineFinding.OtherConfiguration? {
         difference(
-            report, file: file,
-            isSame: { $0 == FileSystem.destination(of: file) || FileSystem.isSameFile($0, file) },
-            changedAt: (try? FileStatus(followingLinksAt: file))?.changedAt)
+            of: file, from: report,
+            isSameFile: { $0 == FileSystem.destination(of: file) || FileSystem.isSameFile($0, file) },
+            changedAt: (try? FileStatus(behind: file))?.changedAt)
     }
 }

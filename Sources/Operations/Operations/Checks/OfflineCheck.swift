@@ -51,26 +51,26 @@ package enum OfflineCheck {
         _ configuration: Configuration, from file: String? = nil, at now: UTCTime = .system
     ) -> [CheckLine] {
         var lines = configuration.warnings.map {
-            CheckLine($0.mayBeRight ? .note : .fail, $0.section, $0.description)
+            CheckLine($0.mayBeIntended ? .note : .fail, $0.section, $0.description)
         }
-        lines += proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration)
-        lines += outbox(configuration)
-        lines += tokens(configuration.authorization, "authorization", configuration)
-        lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
-        lines += notes(configuration)
-        if let hidden = SandboxedCheck.inside?.hidden {
-            lines += SandboxedCheck.hiddenPaths(configuration.paths, hidden)
+        lines += componentLines(configuration, at: now)
+        lines += receiverLines(configuration) + privateSwitchLines(configuration) + outboxLines(configuration)
+        lines += tokenLines(configuration.authorization, section: "authorization", configuration)
+        lines += tokenLines(configuration.consumerAuthorization, section: "consumerAuthorization", configuration)
+        lines += noteLines(configuration)
+        if let directories = SandboxedCheck.current?.hiddenDirectories {
+            lines += SandboxedCheck.hiddenPathLines(for: configuration.paths, in: directories)
         }
-        lines += configuration.exposedFiles(from: file, to: configuration.expectedUser).map {
+        lines += configuration.exposureProblems(from: file, to: configuration.expectedUser).map {
             CheckLine(.fail, $0.section, $0.text)
         }
-        if let file { lines += openSecrets(configuration, file) }
+        if let file { lines += openSecretLines(configuration, file: file) }
         return lines
     }
 
     /// Returns a line for each secret in the text of `file`, if every user can read the file.
-    private static func openSecrets(_ configuration: Configuration, _ file: String) -> [CheckLine] {
-        guard let status = try? FileStatus(followingLinksAt: file), status.permissions & 0o004 != 0 else { return [] }
+    private static func openSecretLines(_ configuration: Configuration, file: String) -> [CheckLine] {
+        guard let status = try? FileStatus(behind: file), status.permissions & 0o004 != 0 else { return [] }
         return configuration.settings.compactMap { setting in
             guard case .line = setting.source, setting.value == ConfigurationSetting.redacted else { return nil }
             let section = String(setting.path.prefix { $0 != "." })
@@ -80,34 +80,39 @@ package enum OfflineCheck {
 
     /// Creates the components of a service, because only that reveals problems with certificate files and placeholders.
     /// Writes nothing.
-    private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
+    private static func componentLines(_ configuration: Configuration, at now: UTCTime) -> [CheckLine] {
         var lines: [CheckLine] = []
-        func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
+        func check(_ name: String, files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
             // `body` throws at the first problem. The files are checked first, so that all problems with them are
             // reported.
             var problems = files?.problems ?? []
-            if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
+            if problems.isEmpty, let problem = files?.keyMismatch { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }
             guard problems.isEmpty else { return }
-            lines += (files?.validityProblems(at: now) ?? []).map { CheckLine($0.isNow ? .fail : .note, name, $0.text) }
+            lines += (files?.validityProblems(at: now) ?? []).map {
+                CheckLine($0.isInvalid ? .fail : .note, name, $0.text)
+            }
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
         }
-        prove("outbox") { () throws(AgentError) in try configuration.verifyOutbox() }
-        prove("status") { () throws(AgentError) in
+        check("outbox") { () throws(AgentError) in try configuration.verifyOutbox() }
+        check("status") { () throws(AgentError) in
             try configuration.verifyStatusSocket()
             try configuration.verifyStatusPort()
         }
-        prove("upload", configuration.uploadFiles) { () throws(AgentError) in _ = try configuration.makeTransport() }
-        prove("authorization", configuration.tokenFiles) { () throws(AgentError) in
+        check("upload", files: configuration.uploadCertificateFiles) { () throws(AgentError) in
+            _ = try configuration.makeTransport()
+        }
+        check("authorization", files: configuration.tokenCertificateFiles) { () throws(AgentError) in
             _ = try configuration.makeProvider()
         }
-        prove("consumerAuthorization", configuration.forConsumers?.tokenFiles) { () throws(AgentError) in
-            _ = try configuration.forConsumers?.makeProvider()
+        check("consumerAuthorization", files: configuration.consumerConfiguration?.tokenCertificateFiles) {
+            () throws(AgentError) in
+            _ = try configuration.consumerConfiguration?.makeProvider()
         }
         return lines
     }
 
-    private static func receiver(_ configuration: Configuration) -> [CheckLine] {
+    private static func receiverLines(_ configuration: Configuration) -> [CheckLine] {
         func line(_ verdict: CheckLine.Verdict, _ finding: CheckFinding) -> [CheckLine] {
             [CheckLine(verdict, "receiver", finding)]
         }
@@ -117,17 +122,17 @@ package enum OfflineCheck {
         case .file(let path, _) where isHidden(path):
             return [hiddenPathLine(for: path, key: "receiver.path", section: "receiver", in: configuration)]
         case .serial(let device, _):
-            switch kind(behind: device) {
+            switch fileKind(behind: device) {
             case nil: return line(.note, .deviceMissing(device))
             case .device?:
                 if let subsystem = SerialLine.foreignSubsystem(ofDevice: device) {
                     return line(.fail, .notASerialPort(device, kind: "a device of the subsystem \(subsystem)"))
                 }
-                return obstacle(toDevice: device, configuration).map { line(.fail, $0) } ?? []
+                return obstacle(toDevice: device, for: configuration).map { line(.fail, $0) } ?? []
             case let other?: return line(.fail, .notASerialPort(device, kind: other.rawValue))
             }
         case .file(let path, let follows):
-            switch kind(behind: path) {
+            switch fileKind(behind: path) {
             case nil: return line(follows ? .note : .fail, .logMissing(path))
             case .directory?: return line(.fail, .logIsDirectory(path))
             default: return []
@@ -138,33 +143,33 @@ package enum OfflineCheck {
 
     /// Returns the reason why the service's user can't open `device`; `nil` if it can, or if this process runs as
     /// another user. The device itself isn't opened, because that would disturb the process that reads it.
-    private static func obstacle(toDevice device: String, _ configuration: Configuration) -> CheckFinding? {
+    private static func obstacle(toDevice device: String, for configuration: Configuration) -> CheckFinding? {
         guard configuration.expectedUser == EffectiveUser.current,
             let obstacle = FileSystem.obstacle(to: .write, at: device)
         else { return nil }
-        if obstacle.number == EPERM { return .deviceDeniedByUnit(device, unit: SandboxedCheck.unit) }
+        if obstacle.number == EPERM { return .deviceDeniedByUnit(device, unit: SandboxedCheck.unitName) }
         return .deviceDeniedToUser(device, user: FileStatus.name(ofUser: EffectiveUser.current))
     }
 
     /// Checks that the directory of the private switch exists and is accessible to the service. A switch that the
     /// service can't access counts as on.
-    private static func privateSwitch(_ configuration: Configuration) -> [CheckLine] {
+    private static func privateSwitchLines(_ configuration: Configuration) -> [CheckLine] {
         guard let path = configuration.privateModeFile else { return [] }
         let directory = FileSystem.parent(of: path)
         let user = configuration.expectedUser
         func line(_ verdict: CheckLine.Verdict, _ finding: CheckFinding.PrivateSwitch) -> [CheckLine] {
             [CheckLine(verdict, "vehicle", .privateSwitch(finding, path: path))]
         }
-        if isHidden(directory) || isHidden(path) || isClosed(directory, to: user) {
+        if isHidden(directory) || isHidden(path) || isInaccessible(directory, to: user) {
             let isKnown = user == EffectiveUser.current || EffectiveUser.current == 0
             return line(isKnown ? .fail : .note, .hiddenFromUser(FileStatus.name(ofUser: user)))
         }
-        guard kind(behind: directory) == .directory else {
+        guard fileKind(behind: directory) == .directory else {
             if path.hasPrefix("/run/waypost/") { return line(.note, .inRuntimeDirectory) }
             // A directory in /run may be missing now, because it is created again each time the system starts.
             return line(path.hasPrefix("/run/") ? .note : .fail, .directoryMissing)
         }
-        switch kind(behind: path) {
+        switch fileKind(behind: path) {
         case nil: return FileSystem.volume(of: directory) == .memory ? line(.note, .inMemory) : []
         case .directory?: return line(.fail, .isDirectory)
         default: return line(.note, .isOn)
@@ -173,7 +178,7 @@ package enum OfflineCheck {
 
     /// Returns whether `user` has no access to `directory` or to one of its parents. The user's groups aren't known, so
     /// access for any group counts as access for the user.
-    private static func isClosed(_ directory: String, to user: UInt32) -> Bool {
+    private static func isInaccessible(_ directory: String, to user: UInt32) -> Bool {
         guard user != 0 else { return false }
         var directory = FileSystem.resolved(directory) ?? directory
         while true {
@@ -187,9 +192,7 @@ package enum OfflineCheck {
     }
 
     /// Returns the kind of file at `path`, after following links; `nil` if the current user can't see a file there.
-    private static func kind(behind path: String) -> FileStatus.Kind? {
-        (try? FileStatus(followingLinksAt: path))?.kind
-    }
+    private static func fileKind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
 
     /// Returns whether the current user has no access to a directory on the way to `path`.
     private static func isHidden(_ path: String) -> Bool {
@@ -209,34 +212,32 @@ package enum OfflineCheck {
 
     /// Checks that the service's user can create the outbox or write to it. `verifyOutbox` checks the outbox's file
     /// itself.
-    private static func outbox(_ configuration: Configuration) -> [CheckLine] {
+    private static func outboxLines(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
-        func fault(_ finding: CheckFinding.OutboxFinding) -> [CheckLine] {
-            [CheckLine(.fail, "outbox", .outbox(finding))]
-        }
-        guard kind(behind: directory) == .directory, FileSystem.volume(of: directory) != .kernel else {
-            return fault(.invalidAncestor(path: path, ancestor: directory))
+        func fault(_ finding: CheckFinding.Outbox) -> [CheckLine] { [CheckLine(.fail, "outbox", .outbox(finding))] }
+        guard fileKind(behind: directory) == .directory, FileSystem.volume(of: directory) != .kernel else {
+            return fault(.below(path: path, place: directory))
         }
         if FileSystem.isReadOnly(at: directory) {
-            guard SandboxedCheck.inside != nil else { return fault(.readOnly(path: path, directory: directory)) }
-            return fault(.deniedByUnit(path: path, directory: directory, unit: SandboxedCheck.unit))
+            guard SandboxedCheck.current != nil else { return fault(.readOnly(path: path, directory: directory)) }
+            return fault(.notAllowed(path: path, directory: directory, unit: SandboxedCheck.unitName))
         }
         // An existing outbox needs no further space, because its reserve file exists.
-        if (try? FileSystem.entry(at: path)) == .some(nil), let shortage = shortage(at: directory) {
-            return [shortage]
+        if (try? FileSystem.entry(at: path)) == .some(nil), let line = shortageLine(forOutboxIn: directory) {
+            return [line]
         }
         let user = configuration.expectedUser
         if user == EffectiveUser.current, let obstacle = FileSystem.obstacle(to: .write, at: directory) {
-            let name = SandboxedCheck.inside?.user ?? FileStatus.name(ofUser: user)
+            let name = SandboxedCheck.current?.user ?? FileStatus.name(ofUser: user)
             return fault(.notWritable(directory: directory, user: name, reason: obstacle.reason))
         }
-        return unwritableLine(path, as: user).map { [$0] } ?? []
+        return unwritableLine(forOutboxAt: path, as: user).map { [$0] } ?? []
     }
 
     /// Tries to create a directory next to the outbox at `path`, with the rights of `user`. Returns a line if that
     /// fails; `nil` if it works or can't be tried.
-    private static func unwritableLine(_ path: String, as user: UInt32) -> CheckLine? {
+    private static func unwritableLine(forOutboxAt path: String, as user: UInt32) -> CheckLine? {
         let directory = FileSystem.parent(of: FileSystem.destination(of: path))
         guard let status = try? FileStatus(followingLinksAt: directory), status.kind == .directory else { return nil }
         let attempt = try? EffectiveUser.withFileRights(of: user, groups: [status.group]) {
@@ -250,39 +251,38 @@ package enum OfflineCheck {
 
     /// The number of bytes that must be free for a new outbox. They hold its reserve against a full disk, and a
     /// write-ahead log with a few updates.
-    private static let neededBytes: Int64 = 1_000_000
+    private static let minimumFreeBytes: Int64 = 1_000_000
     /// The number of files that a new outbox needs: the database, its log, index and lock, the reserve, and the records
     /// next to the database.
-    private static let neededFiles: Int64 = 8
+    private static let minimumFreeFiles: Int64 = 8
 
     /// Returns a line if `directory` has too little space for a new outbox; otherwise `nil`.
-    static func shortage(at directory: String) -> CheckLine? {
-        if let left = FileSystem.freeFiles(at: directory), left < neededFiles {
-            let finding = CheckFinding.OutboxFinding.tooFewInodes(
-                directory: directory, available: left, needed: neededFiles)
+    static func shortageLine(forOutboxIn directory: String) -> CheckLine? {
+        if let left = FileSystem.freeFiles(at: directory), left < minimumFreeFiles {
+            let finding = CheckFinding.Outbox.tooFewInodes(directory: directory, left: left, needed: minimumFreeFiles)
             return CheckLine(.fail, "outbox", .outbox(finding))
         }
-        guard let free = FileSystem.freeBytes(at: directory), free < neededBytes else { return nil }
-        let finding = CheckFinding.OutboxFinding.tooLittleSpace(
-            directory: directory, freeBytes: free, neededBytes: neededBytes)
+        guard let free = FileSystem.freeBytes(at: directory), free < minimumFreeBytes else { return nil }
+        let finding = CheckFinding.Outbox.tooLittleSpace(
+            directory: directory, freeBytes: free, neededBytes: minimumFreeBytes)
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 
     /// Returns the nearest parent directory of `path` that exists.
     private static func existingDirectory(above path: String) -> String {
         var directory = FileSystem.parent(of: path)
-        while kind(behind: directory) == nil, directory != "/", directory != "." {
+        while fileKind(behind: directory) == nil, directory != "/", directory != "." {
             directory = FileSystem.parent(of: directory)
         }
         return directory
     }
 
     /// Checks the files, variables and programs that are needed to request a token.
-    private static func tokens(
-        _ provider: AuthorizationConfiguration?, _ section: String, _ configuration: Configuration
+    private static func tokenLines(
+        _ provider: AuthorizationConfiguration?, section: String, _ configuration: Configuration
     ) -> [CheckLine] {
         var lines: [CheckLine] = []
-        func prove(_ body: () throws(AuthorizationError) -> Void) {
+        func check(_ body: () throws(AuthorizationError) -> Void) {
             do { try body() } catch {
                 // A missing variable or credential is only worth a note, because the service may have it although this
                 // process doesn't.
@@ -294,11 +294,11 @@ package enum OfflineCheck {
         switch provider {
         case .http(let settings, _):
             for header in settings.headers {
-                prove(header.validate)
-                if let warning = header.quotesWarning { lines.append(CheckLine(.note, section, warning)) }
+                check(header.prove)
+                if let doubt = header.doubt { lines.append(CheckLine(.note, section, doubt)) }
             }
             if let body = settings.body {
-                prove { () throws(AuthorizationError) in try body.requireReadable(for: "\(section).body") }
+                check { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
             }
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, isHidden(program) {
@@ -308,13 +308,13 @@ package enum OfflineCheck {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(fault.wording.sentence)"))
             }
             for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
-                prove { () throws(AuthorizationError) in try secret.requireReadable(for: "variable \(name)") }
+                check { () throws(AuthorizationError) in try secret.prove(for: "variable \(name)") }
             }
         case .file(let template, _):
             let path = configuration.expanded(template)
             // A path that still contains a placeholder can't be checked, because the trip isn't known yet.
             if !path.contains("{") {
-                prove { () throws(AuthorizationError) in try SecretFile.requireProtected(path, for: "the token") }
+                check { () throws(AuthorizationError) in try SecretFile.requireProtected(path, for: "the token") }
             }
         case nil: break
         }
@@ -322,7 +322,7 @@ package enum OfflineCheck {
     }
 
     /// Returns a line for each fact that isn't a problem but is worth knowing.
-    private static func notes(_ configuration: Configuration) -> [CheckLine] {
+    private static func noteLines(_ configuration: Configuration) -> [CheckLine] {
         var lines: [CheckLine] = []
         func note(_ finding: CheckFinding, on section: String) { lines.append(CheckLine(.note, section, finding)) }
         if configuration.vehicle.service == .scheduledTasks {

@@ -18,7 +18,7 @@ import VehicleAuthorization
 /// instead of opening them.
 package enum OnlineCheck {
     /// Returns the names of the checks, in the order of their results.
-    package static func names(_ configuration: Configuration) -> [String] {
+    package static func checkNames(for configuration: Configuration) -> [String] {
         ["outbox", "receiver", "token", "Fleet Engine"] + (hasTripTokens(configuration) ? ["trip token"] : [])
     }
 
@@ -28,17 +28,17 @@ package enum OnlineCheck {
     /// - Parameters:
     ///   - configuration: the configuration.
     ///   - file: the file that the configuration was read from.
-    ///   - failed: the names of the offline checks that failed.
-    ///   - waits: called before each wait, with a description of it.
-    ///   - found: called with the result line of each check, always in the same order. If the task is cancelled, it
+    ///   - failedChecks: the names of the offline checks that failed.
+    ///   - willWait: called before each wait, with a description of it.
+    ///   - didCheck: called with the result line of each check, always in the same order. If the task is cancelled, it
     ///     receives only the results of checks that had already ended.
-    /// - Throws: any error that `found` throws.
+    /// - Throws: any error that `didCheck` throws.
     package static func run(
-        _ configuration: Configuration, from file: String? = nil, failed: Set<String> = [],
-        waits: (String) -> Void, found: (CheckLine) throws -> Void
+        _ configuration: Configuration, from file: String? = nil, failedChecks: Set<String> = [],
+        willWait: (String) -> Void, didCheck: (CheckLine) throws -> Void
     ) async throws {
-        waits("service: waiting for its answer")
-        let answer = await RunningService(configuration).ask()
+        willWait("service: waiting for its answer")
+        let answer = await RunningService(configuration).requestStatus()
         let service: StatusReport? = if case .report(let report, _) = answer { report } else { nil }
         let isSilent = if case .unresponsive = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
@@ -47,46 +47,49 @@ package enum OnlineCheck {
         }
         if let service {
             let difference = await onThread(named: "check") {
-                file.flatMap { ConfigurationComparison.difference(service, file: $0) }
+                file.flatMap { ConfigurationComparison.difference(of: $0, from: service) }
             }
-            try found(Self.service(service, isOurs: isOurs, difference))
+            try didCheck(serviceLine(service, isOurs: isOurs, difference))
         }
         switch answer {
-        case .otherProgram(let words), .unresponsive(let words): try found(CheckLine(.fail, "service", words))
+        case .otherProgram(let words), .unresponsive(let words): try didCheck(CheckLine(.fail, "service", words))
         case .report, .notRunning: break
         }
-        waits("outbox: waiting for it to open")
+        willWait("outbox: waiting for it to open")
         // No other check may run at the same time, because root takes on the rights of the outbox's owner during this
         // one.
         let store = await unlessCancelled {
             hasOutbox
-                ? outbox(of: service, configuration)
-                : await outbox(configuration, hasFailed: failed.contains("outbox"))
+                ? outboxLine(of: service, configuration)
+                : await outboxLine(configuration, hasFailed: failedChecks.contains("outbox"))
         }
-        if let store { try found(store) }
-        async let answers = unlessCancelled { await tokenAndFleetEngine(configuration) }
-        async let trip = unlessCancelled { await tripToken(configuration) }
+        if let store { try didCheck(store) }
+        async let answers = unlessCancelled { await checkTokenAndFleetEngine(configuration) }
+        async let trip = unlessCancelled { await tripTokenLine(configuration) }
         async let finding = unlessCancelled {
             isOurs
-                ? ReceiverFinding(line: receiver(of: service), sendsSentences: sendsSentences(service?.receiver.kind))
-                : await receiver(configuration)
+                ? ReceiverFinding(
+                    line: receiverLine(of: service), sendsSentences: sendsSentences(inState: service?.receiver.kind))
+                : await checkReceiver(configuration)
         }
-        waits(
+        willWait(
             "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
         )
         let receiverFinding = await finding
         let others =
             receiverFinding?.sendsSentences == true
-            ? await onThread(named: "check") { otherReaders(configuration, beside: isOurs ? service : nil) } : nil
+            ? await onThread(named: "check") { otherReadersLine(configuration, besides: isOurs ? service : nil) } : nil
         func report(_ line: CheckLine?) throws {
-            for line in [line, others].compactMap(\.self) { try found(line) }
+            for line in [line, others].compactMap(\.self) { try didCheck(line) }
         }
-        if receiverFinding?.unjudged == nil { try report(receiverFinding?.line) }
-        waits("token and Fleet Engine: waiting for their answers")
+        if receiverFinding?.uncheckedFix == nil { try report(receiverFinding?.line) }
+        willWait("token and Fleet Engine: waiting for their answers")
         let answered = await answers
-        if receiverFinding?.unjudged != nil { try report(receiverFinding?.line(by: answered?.ahead)) }
-        for line in answered?.lines ?? [] { try found(line) }
-        if let line = await trip ?? nil { try found(line) }
+        if receiverFinding?.uncheckedFix != nil {
+            try report(receiverFinding?.line(fleetEngineAhead: answered?.fleetEngineAhead))
+        }
+        for line in answered?.lines ?? [] { try didCheck(line) }
+        if let line = await trip ?? nil { try didCheck(line) }
     }
 
     /// Returns the result of `check`. Returns `nil` if the task was cancelled during the check, because the
@@ -98,7 +101,7 @@ package enum OnlineCheck {
         return Task.isCancelled ? nil : finding
     }
 
-    private static func service(
+    private static func serviceLine(
         _ report: StatusReport, isOurs: Bool, _ difference: OnlineFinding.OtherConfiguration?
     ) -> CheckLine {
         let service = "waypost \(report.version) is running (up \(Duration.seconds(report.uptimeSeconds).spoken))"
@@ -115,7 +118,7 @@ package enum OnlineCheck {
 
 /// The check of the outbox.
 extension OnlineCheck {
-    private static func outbox(_ configuration: Configuration, hasFailed: Bool) async -> CheckLine {
+    private static func outboxLine(_ configuration: Configuration, hasFailed: Bool) async -> CheckLine {
         let path = configuration.outbox.path
         if hasFailed {
             return CheckLine(.skip, "outbox", "\(path) was not opened, because it can't be used (see above)")
@@ -125,24 +128,24 @@ extension OnlineCheck {
         do throws(SystemError) { isMissing = try FileSystem.entry(at: path) == nil } catch { isMissing = false }
         if isMissing { return CheckLine(.skip, "outbox", "\(path) does not exist yet; the service creates it") }
         do throws(SystemError) {
-            return try await EffectiveUser.asOwner(ofDirectoryOf: path) { await checkOpening(configuration) }
+            return try await EffectiveUser.asOwner(ofDirectoryOf: path) { await checkOpeningOutbox(configuration) }
         } catch {
             return CheckLine(.fail, "outbox", error.description)
         }
     }
 
-    private static func checkOpening(_ configuration: Configuration) async -> CheckLine {
+    private static func checkOpeningOutbox(_ configuration: Configuration) async -> CheckLine {
         let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
             let user = FileStatus.name(ofUser: configuration.expectedUser)
             return CheckLine(.skip, "outbox", .outboxForbidden(path: path, user: user))
         }
-        if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }
+        if let line = OfflineCheck.shortageLine(forOutboxIn: FileSystem.parent(of: path)) { return line }
         do {
             // The check doesn't take the outbox's lock, so that the service can start during the check.
             let ledger = try OutboxReader(path: path).summary().ledger
-            try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger)
-            return CheckLine(.ok, "outbox", "\(path) can be opened, \(pending(ledger))")
+            try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger: ledger)
+            return CheckLine(.ok, "outbox", "\(path) can be opened, \(pendingText(ledger))")
         } catch {
             return CheckLine(.fail, "outbox", error.wording(isForTool: true).sentence.description)
         }
@@ -155,16 +158,16 @@ extension OnlineCheck {
         return other == FileSystem.destination(of: path) || FileSystem.isSameFile(other, path)
     }
 
-    private static func outbox(of service: StatusReport?, _ configuration: Configuration) -> CheckLine {
+    private static func outboxLine(of service: StatusReport?, _ configuration: Configuration) -> CheckLine {
         guard let service else { return CheckLine(.skip, "outbox", "the service does not answer") }
         let path = configuration.outbox.path
         if let problem = service.conditions.first(where: { $0.stage == .outbox && $0.severity == .error }) {
             return CheckLine(.fail, "outbox", problem.line)
         }
-        return CheckLine(.ok, "outbox", "\(path) is used by the service, \(pending(service.ledger))")
+        return CheckLine(.ok, "outbox", "\(path) is used by the service, \(pendingText(service.ledger))")
     }
 
-    private static func pending(_ ledger: Ledger) -> String { "\(ledger.pending.counted("update")) pending" }
+    private static func pendingText(_ ledger: Ledger) -> String { "\(ledger.pending.counted("update")) pending" }
 }
 
 /// The check of the receiver.
@@ -180,7 +183,7 @@ extension OnlineCheck {
     }
 
     /// Returns the line about the receiver, based on the status of the service that has the receiver open.
-    package static func receiver(of service: StatusReport?) -> CheckLine {
+    package static func receiverLine(of service: StatusReport?) -> CheckLine {
         guard let service else { return CheckLine(.skip, "receiver", "the service does not answer") }
         let receiver = service.receiver
         if let problem = service.conditions.first(where: { $0.stage == .receiver && $0.severity != .info }) {
@@ -192,7 +195,7 @@ extension OnlineCheck {
         else {
             let finding = OnlineFinding.staleFix(
                 state: ReportedText(receiver.state, limit: ReportedText.longestSentence),
-                age: receiver.secondsSinceFix, isHeard: sendsSentences(receiver.kind))
+                age: receiver.secondsSinceFix, isHeard: sendsSentences(inState: receiver.kind))
             return CheckLine(.fail, "receiver", finding)
         }
         let quality = receiver.quality ?? "of unknown quality"
@@ -201,13 +204,13 @@ extension OnlineCheck {
     }
 
     /// Returns whether the receiver sends sentences while its state is of this kind.
-    private static func sendsSentences(_ kind: String?) -> Bool {
+    private static func sendsSentences(inState kind: String?) -> Bool {
         [ReceiverState.Kind.receiving, .noPosition].contains { $0.rawValue == kind }
     }
 
     /// Returns a line about other programs than `service` that have opened the receiver's serial port; `nil` if there
     /// are none.
-    private static func otherReaders(_ configuration: Configuration, beside service: StatusReport?) -> CheckLine? {
+    private static func otherReadersLine(_ configuration: Configuration, besides service: StatusReport?) -> CheckLine? {
         guard case .serial(let device, _) = configuration.receiver.source else { return nil }
         var others = HoldingProcess.others(withDevice: device)
         if let service {
@@ -220,7 +223,7 @@ extension OnlineCheck {
         }
     }
 
-    private static func receiver(_ configuration: Configuration) async -> ReceiverFinding {
+    private static func checkReceiver(_ configuration: Configuration) async -> ReceiverFinding {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
         let longest = longestWait(for: configuration.receiver.source)
         let last = Locked(FirstFixWait())
@@ -244,22 +247,22 @@ extension OnlineCheck {
                 }
                 sink.finish()
             }
-            let fix = await firstFix(events, noting: last)
+            let fix = await firstFix(in: events, updating: last)
             group.cancelAll()
             let wait = last.withLock { $0 }
             guard let fix else {
-                let reason = failure.withLock { $0 } ?? "\(wait.absence(within: longest).sentence)"
+                let reason = failure.withLock { $0 } ?? "\(wait.noFixFinding(within: longest).sentence)"
                 return ReceiverFinding(
                     line: CheckLine(.fail, "receiver", reason),
-                    sendsSentences: sendsSentences(wait.state?.kind.rawValue))
+                    sendsSentences: sendsSentences(inState: wait.state?.kind.rawValue))
             }
             let present = UTCTime.synchronizedSystem
-            let detail = discovery(wait.state)
+            let detail = foundBaudRateClause(wait.state)
             let isRecorded = configuration.readsRecording
-            let line = verdict(on: fix, present: isRecorded ? nil : present, detail: detail)
+            let line = fixLine(for: fix, present: isRecorded ? nil : present, detail: detail)
             return ReceiverFinding(
                 line: line, sendsSentences: true,
-                unjudged: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
+                uncheckedFix: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
         }
     }
 
@@ -271,22 +274,22 @@ extension OnlineCheck {
         let sendsSentences: Bool
         /// A fix whose time still has to be checked, and this host's time at its arrival; `nil` unless this host's
         /// clock is unsynchronized.
-        var unjudged: (fix: Fix, at: UTCTime, detail: String)?
+        var uncheckedFix: (fix: Fix, at: UTCTime, detail: String)?
 
         /// Returns the line, after comparing the time of an unchecked fix with Fleet Engine's clock. That clock is
         /// ahead of this host's clock by `fleetEngineAhead`. If that is `nil`, the fix is compared with this host's
         /// clock.
-        func line(by fleetEngineAhead: Duration?) -> CheckLine {
-            guard let unjudged else { return line }
-            return OnlineCheck.verdict(
-                on: unjudged.fix, present: unjudged.at.advanced(by: fleetEngineAhead ?? .zero),
-                by: fleetEngineAhead == nil ? .ownUnsynchronized : .fleetEngine, detail: unjudged.detail)
+        func line(fleetEngineAhead: Duration?) -> CheckLine {
+            guard let uncheckedFix else { return line }
+            return OnlineCheck.fixLine(
+                for: uncheckedFix.fix, present: uncheckedFix.at.advanced(by: fleetEngineAhead ?? .zero),
+                by: fleetEngineAhead == nil ? .ownUnsynchronized : .fleetEngine, detail: uncheckedFix.detail)
         }
     }
 
     /// Returns the line about a fix that has just arrived. `present` is the present according to `clock`.
-    package static func verdict(
-        on fix: Fix, present: UTCTime?, by clock: OnlineFinding.Clock = .ownSynchronized, detail: String = ""
+    package static func fixLine(
+        for fix: Fix, present: UTCTime?, by clock: OnlineFinding.Clock = .ownSynchronized, detail: String = ""
     ) -> CheckLine {
         let quality = fix.satellitesUsed.map { $0.counted("satellite") } ?? "quality \(fix.quality.rawValue)"
         let text = "fix of \(fix.timeOfFix), \(quality)\(detail)"
@@ -295,18 +298,18 @@ extension OnlineCheck {
         return CheckLine(.note, "receiver", .wrongFixTime(fix: text, behind: lag, clock))
     }
 
-    private static func firstFix(_ events: AsyncStream<FixSourceEvent>, noting last: Locked<FirstFixWait>) async
+    private static func firstFix(in events: AsyncStream<FixSourceEvent>, updating wait: Locked<FirstFixWait>) async
         -> Fix?
     {
         for await event in events {
             if case .fix(let fix) = event { return fix }
-            last.withLock { $0.note(event) }
+            wait.withLock { $0.note(event) }
         }
         return nil
     }
 
     /// Returns a clause about the baud rate if a search has found it; otherwise an empty string.
-    private static func discovery(_ state: ReceiverState?) -> String {
+    private static func foundBaudRateClause(_ state: ReceiverState?) -> String {
         guard let state, case .receiving(_, .some) = state else { return "" }
         return ", \(state.wording().cause)"
     }
@@ -329,7 +332,7 @@ package struct FirstFixWait: Sendable {
     }
 
     /// Returns the finding for a receiver that hasn't sent a fix within `limit`.
-    package func absence(within limit: Duration) -> OnlineFinding {
+    package func noFixFinding(within limit: Duration) -> OnlineFinding {
         guard let state else { return .noAnswer(within: limit) }
         let isExplained = [.receiving, .noPosition, .ended].contains(state.kind)
         return .noFix(state, cause: isExplained ? cause : nil, within: limit)
@@ -340,15 +343,15 @@ package struct FirstFixWait: Sendable {
 extension OnlineCheck {
     /// Returns the lines of both checks, and the time by which Fleet Engine's clock is ahead of this host's. The time
     /// is `nil` if it isn't known.
-    private static func tokenAndFleetEngine(
+    private static func checkTokenAndFleetEngine(
         _ configuration: Configuration
-    ) async -> (lines: [CheckLine], ahead: Duration?) {
+    ) async -> (lines: [CheckLine], fleetEngineAhead: Duration?) {
         let report: TokenReport
         do { report = try await TokenReport.fetch(configuration) } catch {
             return ([CheckLine(.fail, "token", error.detail), notQueried], nil)
         }
         guard report.verdict.fits else { return ([CheckLine(.fail, "token", report.summary), notQueried], nil) }
-        let (line, ahead) = await vehicle(configuration, token: report.rawToken)
+        let (line, ahead) = await checkVehicle(configuration, token: report.rawToken)
         return ([CheckLine(.ok, "token", report.summary), line], ahead)
     }
 
@@ -356,9 +359,9 @@ extension OnlineCheck {
 
     /// Returns the line about Fleet Engine, and the time by which Fleet Engine's clock is ahead of this host's. The
     /// time is `nil` if it isn't known.
-    private static func vehicle(
+    private static func checkVehicle(
         _ configuration: Configuration, token: String
-    ) async -> (line: CheckLine, ahead: Duration?) {
+    ) async -> (line: CheckLine, fleetEngineAhead: Duration?) {
         do {
             let request = HTTPRequest(
                 .get, try configuration.vehicle.url(below: configuration.upload.endpoint),
@@ -368,7 +371,9 @@ extension OnlineCheck {
             let outcome = DeliveryOutcome(of: response, to: request, for: configuration.vehicle)
             // The time of any other response is ignored, because it may come from a captive portal rather than from
             // Fleet Engine.
-            guard outcome == .delivered else { return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil) }
+            guard outcome == .delivered else {
+                return (CheckLine(.fail, "Fleet Engine", problemText(of: outcome)), nil)
+            }
             let route = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
             let line = CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)\(route)")
@@ -378,12 +383,12 @@ extension OnlineCheck {
             return (line, time.map { UTCTime.system.duration(to: $0) })
         } catch let error as HTTPTransportError {
             let outcome = DeliveryOutcome(of: error, from: configuration.upload.endpoint.origin)
-            return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil)
+            return (CheckLine(.fail, "Fleet Engine", problemText(of: outcome)), nil)
         } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 
     /// Returns the problem and the remedy if the request for the vehicle has failed; otherwise an empty string.
-    package static func reason(_ outcome: DeliveryOutcome) -> String {
+    package static func problemText(of outcome: DeliveryOutcome) -> String {
         guard let condition = Condition(outcome) else { return "" }
         guard case .rejected = outcome else { return condition.line.description }
         return OnlineFinding.vehicleRejected(condition.cause).sentence.description
@@ -401,11 +406,11 @@ extension OnlineCheck {
     ///
     /// The configuration doesn't name a trip, so the check requests a token for a trip that doesn't exist. If the
     /// backend looks up trips, it rejects the request, which proves only that it responds.
-    private static func tripToken(_ configuration: Configuration) async -> CheckLine? {
+    private static func tripTokenLine(_ configuration: Configuration) async -> CheckLine? {
         guard hasTripTokens(configuration) else { return nil }
         func line(_ verdict: CheckLine.Verdict, _ text: String) -> CheckLine { CheckLine(verdict, "trip token", text) }
         do throws(AgentError) {
-            switch try await TokenReport.ask(configuration, trip: "waypost-check") {
+            switch try await TokenReport.request(configuration, trip: "waypost-check") {
             case .success(let report): return line(report.verdict.fits ? .ok : .fail, report.summary)
             case .failure(let error) where error.code == .refused:
                 return CheckLine(.note, "trip token", .tripUnknown("\(error)"))

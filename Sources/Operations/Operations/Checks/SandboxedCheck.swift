@@ -4,36 +4,36 @@ import LinuxPlatform
 /// Runs `waypost check` in the service's sandbox. The sandbox is created by systemd-run from the properties that
 /// systemd reports for the service's unit.
 package enum SandboxedCheck {
-    static let unit = "waypost.service"
+    static let unitName = "waypost.service"
 
     /// The process in which the checks run.
     package enum Place: Sendable, Hashable {
         /// This process, which already runs in the sandbox.
         case here
-        /// This process, without a sandbox. The value is the reason why there is none.
-        case outside(String)
+        /// This process, without a sandbox, for this reason.
+        case outside(reason: String)
         /// A new process in the sandbox, which this command starts.
         case sandbox(command: [String])
     }
 
     /// Returns where the checks of the configuration `file` should run. `arguments` are the command-line arguments of
     /// `check`. Starts `systemctl`, so it must not run on the shared thread pool.
-    package static func place(for file: String, _ arguments: [String]) async -> Place {
-        guard inside == nil else { return .here }
-        guard EffectiveUser.current == 0 else { return .outside("run this as root (sudo)") }
+    package static func place(forFile file: String, arguments: [String]) async -> Place {
+        guard current == nil else { return .here }
+        guard EffectiveUser.current == 0 else { return .outside(reason: "run this as root (sudo)") }
         guard (try? FileStatus(at: "/run/systemd/system"))?.kind == .directory, let program = ProcessStart.executable
-        else { return .outside("systemd isn't running here") }
-        let shown = await output(["systemctl", "show", "--all", unit])
-        let properties = Properties(shown: shown, sources: await output(["systemctl", "cat", unit]))
-        guard properties["LoadState"] == "loaded" else { return .outside("there is no \(unit)") }
+        else { return .outside(reason: "systemd isn't running here") }
+        let shown = await output(of: ["systemctl", "show", "--all", unitName])
+        let properties = Properties(shown: shown, sources: await output(of: ["systemctl", "cat", unitName]))
+        guard properties["LoadState"] == "loaded" else { return .outside(reason: "there is no \(unitName)") }
         let path = FileSystem.resolved(file) ?? file
         guard FileSystem.isSameFile(path, properties.configurationFile) else {
-            return .outside("\(unit) reads \(properties.configurationFile)")
+            return .outside(reason: "\(unitName) reads \(properties.configurationFile)")
         }
-        return .sandbox(command: properties.command(program, arguments + ["--config", path]))
+        return .sandbox(command: properties.command(running: program, arguments: arguments + ["--config", path]))
     }
 
-    private static func output(_ arguments: [String]) async -> String {
+    private static func output(of arguments: [String]) async -> String {
         let child = ChildProcess(
             arguments: arguments, environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C"], outputLimit: 1 << 20)
         return String(decoding: (try? await child.run())?.standardOutput ?? [], as: UTF8.self)
@@ -41,21 +41,21 @@ package enum SandboxedCheck {
 
     /// The environment variable that describes the sandbox to the process in it. It contains the service's user, and
     /// the directories that the unit hides.
-    static let variable = "WAYPOST_SANDBOX"
+    static let variableName = "WAYPOST_SANDBOX"
 
-    /// The service's user and the hidden directories, if this process runs in the sandbox; otherwise `nil`.
-    static let inside: (user: String, hidden: [String])? = {
-        let words = (ProcessEnvironment.variables[variable] ?? "").split(separator: " ").map(String.init)
+    /// The sandbox in which this process runs: the service's user and the hidden directories; `nil` outside a sandbox.
+    static let current: (user: String, hiddenDirectories: [String])? = {
+        let words = (ProcessEnvironment.variables[variableName] ?? "").split(separator: " ").map(String.init)
         return words.first.map { ($0, Array(words.dropFirst())) }
     }()
 
-    /// Returns a line for each configured path that the unit hides from the service.
-    static func hiddenPaths(_ paths: [(key: String, path: String)], _ hidden: [String]) -> [CheckLine] {
+    /// Returns a line for each path that the unit hides from the service because it is in one of `directories`.
+    static func hiddenPathLines(for paths: [(key: String, path: String)], in directories: [String]) -> [CheckLine] {
         paths.compactMap { key, path in
-            guard let directory = hidden.first(where: { path == $0 || path.hasPrefix($0 + "/") }),
-                (try? FileStatus(followingLinksAt: path)) == nil
+            guard let directory = directories.first(where: { path == $0 || path.hasPrefix($0 + "/") }),
+                (try? FileStatus(behind: path)) == nil
             else { return nil }
-            let finding = CheckFinding.hiddenByUnit(key: key, path: path, directory: directory, unit: unit)
+            let finding = CheckFinding.hiddenByUnit(key: key, path: path, directory: directory, unit: unitName)
             return CheckLine(.fail, String(key.prefix { $0 != "." }), finding)
         }
     }
@@ -65,7 +65,7 @@ package enum SandboxedCheck {
         /// The properties to copy because they determine what the service can access. `RuntimeDirectory` is left out,
         /// because systemd would remove the service's directory after the check. Properties that would hide the
         /// service's process from the check are left out too.
-        private static let copied: Set = [
+        private static let copiedKeys: Set = [
             "User", "Group", "SupplementaryGroups", "UMask", "Environment", "WorkingDirectory", "RootDirectory",
             "StateDirectory", "StateDirectoryMode", "CacheDirectory", "LogsDirectory", "ProtectSystem", "ProtectHome",
             "PrivateTmp", "PrivateDevices", "PrivateNetwork", "PrivateUsers", "PrivateMounts", "ProtectKernelTunables",
@@ -77,7 +77,7 @@ package enum SandboxedCheck {
         ]
         /// The properties that `systemctl show` doesn't print. They are copied from the lines of the unit and its
         /// drop-ins, in the same order.
-        private static let fromSources: Set = [
+        private static let keysCopiedFromUnit: Set = [
             "LoadCredential", "LoadCredentialEncrypted", "SetCredential", "SetCredentialEncrypted", "SystemCallFilter",
             "SystemCallErrorNumber",
         ]
@@ -109,31 +109,34 @@ package enum SandboxedCheck {
         var configurationFile: String {
             let words = self["ExecStart"].split(separator: " ")
             guard let option = words.firstIndex(of: "--config"), option + 1 < words.count else {
-                return Configuration.usualFile
+                return Configuration.defaultFile
             }
             return String(words[option + 1])
         }
 
         /// The directories that the unit hides from the service.
-        var hidden: [String] {
+        var hiddenDirectories: [String] {
             (self["PrivateTmp"] == "yes" ? ["/tmp", "/var/tmp"] : [])
                 + (["yes", "tmpfs"].contains(self["ProtectHome"]) ? ["/home", "/root", "/run/user"] : [])
                 + self["InaccessiblePaths"].split(separator: " ").map { String($0.drop { "-+".contains($0) }) }
         }
 
         /// Returns the systemd-run command that runs `program check` in the sandbox.
-        func command(_ program: String, _ arguments: [String]) -> [String] {
+        func command(running program: String, arguments: [String]) -> [String] {
             var settings = shown.filter {
-                Self.copied.contains($0.key) && (!$0.value.isEmpty || $0.key == "CapabilityBoundingSet")
+                Self.copiedKeys.contains($0.key) && (!$0.value.isEmpty || $0.key == "CapabilityBoundingSet")
             }
             settings += shown.filter { $0.key == "EnvironmentFiles" }.map { key, value in
                 let isOptional = value.hasSuffix("(ignore_errors=yes)")
                 return ("EnvironmentFile", (isOptional ? "-" : "") + value.prefix { $0 != " " })
             }
-            settings += sources.filter { Self.fromSources.contains($0.key) }
+            settings += sources.filter { Self.keysCopiedFromUnit.contains($0.key) }
             let user = self["User"].isEmpty ? "root" : self["User"]
             settings.append(
-                ("Environment", "\"\(SandboxedCheck.variable)=\(([user] + hidden).joined(separator: " "))\""))
+                (
+                    "Environment",
+                    "\"\(SandboxedCheck.variableName)=\(([user] + hiddenDirectories).joined(separator: " "))\""
+                ))
             // This time limit ends the sandbox before the caller stops waiting for it.
             settings.append(("RuntimeMaxSec", "150"))
             return ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"]

@@ -29,7 +29,7 @@ package struct TokenReport: Sendable {
     package static func fetch(
         _ configuration: Configuration, trip: String? = nil
     ) async throws(AgentError) -> TokenReport {
-        switch try await ask(configuration, trip: trip) {
+        switch try await request(configuration, trip: trip) {
         case .success(let report): return report
         case .failure(let error):
             let pause = error.retryAfter.map { "; the pause is \($0.spoken)" } ?? ""
@@ -40,7 +40,7 @@ package struct TokenReport: Sendable {
 
     /// Requests a token. Returns the provider's error if it fails to provide one. Throws if the provider couldn't be
     /// asked at all.
-    static func ask(
+    static func request(
         _ configuration: Configuration, trip: String?
     ) async throws(AgentError) -> Result<TokenReport, AuthorizationError> {
         let subject = trip.map(Follower.Subject.trip) ?? .vehicle(configuration.vehicle.vehicleID)
@@ -77,7 +77,7 @@ package struct TokenReport: Sendable {
 
     /// The time since the token expired according to this host's clock, which may be wrong. `nil` if the token hasn't
     /// expired, or if the service wouldn't use it.
-    private var endedHere: Duration? {
+    private var timeSinceExpiry: Duration? {
         guard verdict.fits, let end = answer.parsed.expiry, JSONWebToken.isPlausible(end), end <= hostTime else {
             return nil
         }
@@ -86,14 +86,14 @@ package struct TokenReport: Sendable {
 
     /// The time by which the token's time of issue is ahead of this host's clock; `nil` if the difference is small
     /// enough for Fleet Engine to accept.
-    private var issuedAhead: Duration? {
+    private var timeUntilIssue: Duration? {
         let ahead = (answer.parsed.timeOfIssue ?? hostTime) - hostTime
         return ahead > ClaimRules.skew ? .seconds(ahead) : nil
     }
 
     /// A clause that says which vehicle or trip the token is suitable for, with any doubts about that.
-    private var fitness: String {
-        let isByClock = endedHere != nil || issuedAhead != nil
+    private var suitability: String {
+        let isByClock = timeSinceExpiry != nil || timeUntilIssue != nil
         let words = "fits \(subject)\(isByClock ? ", if it is this host's clock that is wrong" : "")"
         let claims = verdict.doubtfulClaims
         guard let last = claims.last else { return words }
@@ -107,21 +107,21 @@ package struct TokenReport: Sendable {
     /// Warnings for the token's issuer, and problems that depend on this host's clock.
     private var remarks: [String] {
         let findings: [TokenFinding?] = [
-            endedHere.map { .expiredByHostClock($0) },
-            issuedAhead.map { .issuedInFuture($0, accepted: .seconds(ClaimRules.skew)) },
+            timeSinceExpiry.map { .endedByHostClock($0) },
+            timeUntilIssue.map { .issuedAhead($0, accepted: .seconds(ClaimRules.skew)) },
             certificateFinding,
         ]
         return verdict.remarks + findings.compactMap { $0?.sentence.description }
     }
 
     /// The remaining lifetime below which a certificate is reported. Automatic renewal would have replaced it earlier.
-    private static let certificateNotice = Duration.seconds(7 * 86_400)
+    private static let minimumCertificateLifetime = Duration.seconds(7 * 86_400)
 
     private var certificateFinding: TokenFinding? {
         guard let end = answer.certificateEnd else { return nil }
         let left = UTCTime(millisecondsSince1970: Int64(hostTime * 1000)).duration(to: end)
-        guard left < Self.certificateNotice else { return nil }
-        return .certificateExpiring(date: end.shortestDescription, in: left)
+        guard left < Self.minimumCertificateLifetime else { return nil }
+        return .certificateEnds(date: end.shortestDescription, in: left)
     }
 
     /// The text about the token in the output of `check --online`.
@@ -141,22 +141,26 @@ package struct TokenReport: Sendable {
         let parsed = answer.parsed
         let token = answer.token
         var lines: [(name: String, text: String)] = [("from", "\(answer.origin)"), ("role", role.description)]
-        if let time = parsed.issuedAt { lines.append(("issued", moment(time, ago: "ago", ahead: "in the future"))) }
-        if let time = parsed.expiry { lines.append(("expires", moment(time, ago: "ago", ahead: "from now"))) }
-        lines.append(("life", token.lifetime.map { $0 > .zero ? "\($0.spoken) left" : "over" } ?? "not stated"))
-        lines.append(("stated", statedExpiry))
-        lines.append(("clocks", clocks))
+        if let time = parsed.issuedAt {
+            lines.append(("issued", relativeTime(time, ifPast: "ago", ifFuture: "in the future")))
+        }
+        if let time = parsed.expiry {
+            lines.append(("expires", relativeTime(time, ifPast: "ago", ifFuture: "from now")))
+        }
+        lines.append(("life", token.lifetime.map { $0 > .zero ? "\($0.spoken) left" : "expired" } ?? "not stated"))
+        lines.append(("stated", expiryComparison))
+        lines.append(("clocks", clockComparison))
         lines += ClaimText.lines(of: parsed.header).map { ("header", $0) }
         lines += ClaimText.lines(of: parsed.claims).map { ("claim", $0) }
         let signature = token.value.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count * 3 / 4
         lines.append(("signed", "\(signature) bytes, not shown"))
         lines += remarks.map { ("note", $0) }
-        lines.append(rejectionReason.map { ("FAIL", $0) } ?? ("ok", fitness))
+        lines.append(rejectionReason.map { ("FAIL", $0) } ?? ("ok", suitability))
         return lines.map { ($0.name, redacted($0.text)) }
     }
 
     /// A comparison of the token's own expiry, `exp`, with the expiry that the provider's response states.
-    private var statedExpiry: String {
+    private var expiryComparison: String {
         guard answer.statedExpiry != nil else {
             let isExpUsable = answer.parsed.expiry.map(JSONWebToken.isPlausible) ?? false
             return
@@ -165,7 +169,7 @@ package struct TokenReport: Sendable {
         return "\"\(expirationKey)\" \(answer.isStatedExpiryConsistent ? "agrees" : "does not agree") with exp"
     }
 
-    private var clocks: String {
+    private var clockComparison: String {
         guard let issuerTime = answer.issuerTime else {
             return "the issuer sends no time to compare with this host's clock"
         }
@@ -177,11 +181,11 @@ package struct TokenReport: Sendable {
             "this host is \(difference.spoken) \(difference > .zero ? "ahead of" : "behind") the issuer; one of the clocks is wrong"
     }
 
-    private func moment(_ time: Double, ago: String, ahead: String) -> String {
+    private func relativeTime(_ time: Double, ifPast past: String, ifFuture future: String) -> String {
         guard abs(time) < 253_402_300_800 else { return "\(time), which isn't a time in seconds since 1970" }
         let text = UTCTime(millisecondsSince1970: Int64(time) * 1000).shortestDescription
         let difference = Duration.milliseconds(Int64((time - hostTime) * 1000))
-        return "\(text), \(difference.spoken) \(difference > .zero ? ahead : ago)"
+        return "\(text), \(difference.spoken) \(difference > .zero ? future : past)"
     }
 }
 

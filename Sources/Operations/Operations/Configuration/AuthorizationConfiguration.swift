@@ -20,7 +20,7 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 
     /// A description of the provider: the origin of its URL, the program of its command, or the path of its file. The
     /// rest may be secret and is left out, as is a URL that comes from a credential.
-    package var provider: String {
+    package var providerDescription: String {
         switch self {
         case .http(let settings, _):
             settings.urlSource.map { "the URL in \($0)" } ?? (try? HTTPURL(settings.url.withPlaceholdersFilled))?.origin
@@ -35,18 +35,18 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 }
 
 extension AuthorizationConfiguration {
-    /// Reads the section `authorization`, or, if `forConsumers` is `true`, `consumerAuthorization`, which configures
+    /// Reads the section `authorization`, or, if `isForConsumers` is `true`, `consumerAuthorization`, which configures
     /// the provider of tokens for trips. The result is `nil` if the type is missing or unknown.
-    init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
+    init?(_ root: inout ConfigurationSection, forConsumers isForConsumers: Bool = false) {
         var section =
-            forConsumers
+            isForConsumers
             ? root.section("consumerAuthorization", "the provider of a trip's tokens, for waypost watch --trip")
             : root.section("authorization", isRequired: true, "the provider of the vehicle's tokens")
-        if forConsumers { section.placeholders = ["tripId", "providerId"] }
+        if isForConsumers { section.placeholders = ["tripId", "providerId"] }
         // A type of `service_account` means that the user has pasted a key file from Google's console.
         if section.readMember("type")?.stringValue == "service_account" {
-            section.report(
-                "type",
+            section.reportProblem(
+                with: "type",
                 "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and write "
                     + "\"http\" with its \"url\"")
             return nil
@@ -63,8 +63,10 @@ extension AuthorizationConfiguration {
             self = .command(
                 arguments: section.strings("command", "the program and its arguments, which may contain placeholders"),
                 environment: Dictionary(
-                    section.secrets("environment", schemes: false, "the variables to add to the program's environment")
-                        .map { ($0.name, $0.secret) }, uniquingKeysWith: { $1 }),
+                    section.secrets(
+                        "environment", allowsSchemes: false, "the variables to add to the program's environment"
+                    )
+                    .map { ($0.name, $0.secret) }, uniquingKeysWith: { $1 }),
                 format: TokenAnswerFormat(&section),
                 timeout: section.seconds(
                     "timeoutSeconds", in: 1...120, default: 15,
@@ -92,8 +94,8 @@ package struct TokenEndpointTrust: Sendable, Hashable {
         clientKeyFile = section.optionalString(
             "clientKeyFile", "the PEM file of the certificate's key, without a pass phrase")
         if (clientCertificateFile == nil) != (clientKeyFile == nil) {
-            section.report(
-                clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",
+            section.reportProblem(
+                with: clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",
                 "is missing; a client certificate needs both clientCertificateFile and clientKeyFile")
         }
     }
@@ -112,18 +114,19 @@ extension HTTPTokenSettings {
             _ = try HTTPURL(text.withPlaceholdersFilled)
             return text
         }
-        if let url { section.reportUnknownPlaceholders(in: url, "url") }
+        if let url { section.reportUnknownPlaceholders(in: url, under: "url") }
         let method = section.choice("method", default: Method.get, "the method of the request")
         let body = section.optionalSecret("body", "the body of a POST or PUT request, which may contain placeholders")
         if body != nil, method == .get, !section.isRejected("method") {
-            section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
+            section.reportProblem(
+                with: "body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
         }
         section.reportRepeatedHeaders()
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
-            headers: section.secrets("headers", schemes: true, "the headers of the request").map {
+            headers: section.secrets("headers", allowsSchemes: true, "the headers of the request").map {
                 name, secret, scheme in
-                section.reportHeader(name, secret)
+                section.reportProblems(ofHeader: name, secret: secret)
                 return HeaderTemplate(name, secret, scheme: scheme)
             }, body: body, format: TokenAnswerFormat(&section))
         if let members = section.readMember("url")?.objectValue, let reference = ValueReference(members),
@@ -142,32 +145,33 @@ extension ConfigurationSection {
         guard case .object(let headers)? = readMember("headers") else { return }
         let names = Dictionary(grouping: headers.keys.sorted()) { $0.lowercased() }
         for same in names.values where same.count > 1 {
-            report("headers.\(same[1])", "is the same header as \(same[0]); remove one of them")
+            reportProblem(with: "headers.\(same[1])", "is the same header as \(same[0]); remove one of them")
         }
     }
 
     /// Reports a header that can't be sent, or whose credentials contain an unexpanded variable or aren't encoded.
-    fileprivate func reportHeader(_ name: String, _ secret: Secret) {
+    fileprivate func reportProblems(ofHeader name: String, secret: Secret) {
         let key = "headers.\(name)"
         if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
-            report(key, "isn't a valid header name; use letters, digits and hyphens")
+            reportProblem(with: key, "isn't a valid header name; use letters, digits and hyphens")
         }
         if ["connection", "content-length", "transfer-encoding"].contains(name.lowercased()) {
-            report(key, "is set by Waypost itself; remove it")
+            reportProblem(with: key, "is set by Waypost itself; remove it")
         }
         guard case .literal(let text) = secret else { return }
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
-            report(key, "has a line break or another control character; remove it")
+            reportProblem(with: key, "has a line break or another control character; remove it")
         }
-        let problem = HeaderTemplate.problem(ofCredentials: text, inHeader: name)
-        if problem == .unexpandedVariable {
-            report(
-                key,
+        let problem = HeaderTemplate.problem(ofCredentials: text, in: name)
+        if problem == .unfilledVariable {
+            reportProblem(
+                with: key,
                 "contains a variable in ${}, which is not expanded; write {\"environment\": NAME, \"scheme\": "
                     + "\"bearer\"}")
         }
-        if problem == .missingScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
-            report(key, "has an unencoded user and password; write {\"file\": PATH, \"scheme\": \"basic\"}")
+        if problem == .noScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
+            reportProblem(
+                with: key, "has an unencoded user and password; write {\"file\": PATH, \"scheme\": \"basic\"}")
         }
     }
 }
@@ -194,36 +198,38 @@ extension TokenAnswerFormat {
 extension ConfigurationSection {
     /// Returns the secret under `key`: a text, or a reference that is resolved each time the secret is used. Returns
     /// `nil` if the key is missing.
-    mutating func optionalSecret(_ key: String, _ about: String) -> Secret? {
-        declare(key, .secret, isSecret: true, about)
+    mutating func optionalSecret(_ key: String, _ description: String) -> Secret? {
+        declare(key, .secret, isSecret: true, description)
         guard let value = readMember(key) else {
             recordValue(key, nil, isPresent: false)
             return nil
         }
         if let members = value.objectValue, ValueReference(members) == nil {
-            report(
-                key,
+            reportProblem(
+                with: key,
                 #"is an object; write its JSON as one string, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
                     + ValueReference.forms)
             return nil
         }
-        return secret(value, key)?.secret
+        return secret(from: value, under: key)?.secret
     }
 
-    /// Returns the secrets in the object under `key`, with their names. If `schemes` is `true`, each secret may have an
-    /// authentication scheme.
+    /// Returns the secrets in the object under `key`, with their names. If `allowsSchemes` is `true`, each secret may
+    /// have an authentication scheme.
     mutating func secrets(
-        _ key: String, schemes: Bool, _ about: String
+        _ key: String, allowsSchemes: Bool, _ description: String
     ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
-        declare(key, .secrets(asHeaders: schemes), isSecret: true, about)
+        declare(key, .secrets(asHeaders: allowsSchemes), isSecret: true, description)
         if !has(key) { recordValue(key, nil, isPresent: false) }
         return entries(key).compactMap { name, value in
-            secret(value, "\(key).\(name)", schemes: schemes).map { (name, $0.secret, $0.scheme) }
+            secret(from: value, under: "\(key).\(name)", allowsSchemes: allowsSchemes).map {
+                (name, $0.secret, $0.scheme)
+            }
         }
     }
 
     private func secret(
-        _ value: JSONValue, _ key: String, schemes: Bool = false
+        from value: JSONValue, under key: String, allowsSchemes: Bool = false
     ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
         if let text = value.stringValue {
             recordValue(key, ConfigurationSetting.redacted, isPresent: true)
@@ -232,29 +238,29 @@ extension ConfigurationSection {
         var members = value.objectValue ?? [:]
         var scheme: HeaderTemplate.Scheme? = .verbatim
         let known = HeaderTemplate.Scheme.allCases.map { "\"\($0.rawValue)\"" }
-        if schemes, let word = members.removeValue(forKey: "scheme") {
+        if allowsSchemes, let word = members.removeValue(forKey: "scheme") {
             scheme = word.stringValue.flatMap(HeaderTemplate.Scheme.init)
-            if scheme == nil { report("\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
+            if scheme == nil { reportProblem(with: "\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
         }
         if let reference = ValueReference(members) {
             recordValue(key, ConfigurationSetting.redacted, isPresent: true, from: reference)
             return scheme.map { (Secret(reference), $0) }
         }
         // The message doesn't quote the value, because it may be a secret.
-        report(
-            key,
-            "is \(value.kind) that cannot be used; use a string, \(ValueReference.forms)"
-                + (schemes ? "; each of these objects may also have \"scheme\" \(Self.alternatives(known))" : ""))
+        reportProblem(
+            with: key,
+            "is \(value.kind), but neither a string nor a valid reference; use a string, \(ValueReference.forms)"
+                + (allowsSchemes ? "; each of these objects may also have \"scheme\" \(Self.alternatives(known))" : ""))
         return nil
     }
 
     /// Returns the URL under `key`, converted by `convert`. Messages about problems show neither the URL's credentials
     /// nor its query.
     mutating func url<Value>(
-        _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
+        _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ description: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
     ) -> Value? {
-        convertedText(key, default: fallback, ifMissing: advice, redactedBy: Self.withoutSecrets, about, convert)
+        convertedText(key, default: fallback, ifMissing: advice, redactedBy: Self.withoutSecrets, description, convert)
     }
 
     /// Returns `url` without its credentials and without anything after its path. `url` may be malformed.
@@ -298,21 +304,21 @@ extension String {
 
 extension ConfigurationSection {
     /// Returns the string under `key`, which may contain the section's placeholders. Reports any other word in braces.
-    mutating func template(_ key: String, _ about: String) -> String {
-        let text = string(key, as: "/run/vehicle-token.jwt", about)
-        reportUnknownPlaceholders(in: text, key)
+    mutating func template(_ key: String, _ description: String) -> String {
+        let text = string(key, as: "/run/vehicle-token.jwt", description)
+        reportUnknownPlaceholders(in: text, under: key)
         return text
     }
 
     /// Reports unmatched braces, and words in braces that aren't placeholders of the section.
-    func reportUnknownPlaceholders(in text: String, _ key: String) {
+    func reportUnknownPlaceholders(in text: String, under key: String) {
         let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
         let (words, rest) = text.placeholders
         if rest.contains(where: { $0 == "{" || $0 == "}" }) {
-            report(key, "has an unmatched brace; write \(known)")
+            reportProblem(with: key, "has an unmatched brace; write \(known)")
         }
         for word in words where !placeholders.contains(word) {
-            report(key, "contains the unknown placeholder {\(word)}; use \(known)")
+            reportProblem(with: key, "contains the unknown placeholder {\(word)}; use \(known)")
         }
     }
 }

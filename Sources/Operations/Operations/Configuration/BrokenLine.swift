@@ -8,11 +8,11 @@ struct BrokenLine {
     let lines: String
 
     /// The words that may be shown: the names of all keys, and JSON's literals.
-    static let words = Set(
+    static let visibleWords = Set(
         ConfigurationKey.all.map(\.name) + ValueReference.keys + ["scheme", "true", "false", "null"])
 
     /// The maximum number of characters to show of a line.
-    private static let width = 100
+    private static let maximumWidth = 100
     private static let quotes: Set<Unicode.Scalar> = ["\"", "'", "`", "“", "”", "„", "‘", "’", "‚", "«", "»"]
 
     init(of bytes: [UInt8], _ error: JSONValue.ParseError) {
@@ -35,9 +35,9 @@ struct BrokenLine {
             return
         }
         var mark = caret ?? text.count
-        if text.count > Self.width {
-            let start = max(0, min(mark - Self.width * 2 / 3, text.count - Self.width))
-            let window = text.dropFirst(start).prefix(Self.width)
+        if text.count > Self.maximumWidth {
+            let start = max(0, min(mark - Self.maximumWidth * 2 / 3, text.count - Self.maximumWidth))
+            let window = text.dropFirst(start).prefix(Self.maximumWidth)
             text = (start > 0 ? "…" : "") + window + (start + window.count < text.count ? "…" : "")
             mark = mark - start + (start > 0 ? 1 : 0)
         }
@@ -53,24 +53,24 @@ struct BrokenLine {
             while index < line.count, line[index] != "\"" { index += line[index] == "\\" ? 2 : 1 }
             return min(index + 1, line.count)
         }
-        if isSign(line[start]) { return index }
-        while index < line.count, !isSign(line[index]) { index += 1 }
+        if isPunctuation(line[start]) { return index }
+        while index < line.count, !isPunctuation(line[index]) { index += 1 }
         return index
     }
 
-    private static func isSign(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
         quotes.contains(scalar) || "{}[],:;=/*#".unicodeScalars.contains(scalar) || scalar.properties.isWhitespace
     }
 
     /// Returns the text to show for a token: the token itself, or `…` instead of a word that may be a secret.
     private static func visibleText(of token: ArraySlice<Unicode.Scalar>) -> String {
-        guard let first = token.first, token.count > 1 || !isSign(first) else {
+        guard let first = token.first, token.count > 1 || !isPunctuation(first) else {
             return token.first.map { $0.properties.isWhitespace ? " " : String($0) } ?? ""
         }
         let opening = first == "\"" ? 1 : 0
         let closing = opening == 1 && token.count > 1 && token.last == "\"" ? 1 : 0
         let word = String(String.UnicodeScalarView(token.dropFirst(opening).dropLast(closing)))
         let quote = String(repeating: "\"", count: opening)
-        return quote + (word.isEmpty || words.contains(word) ? word : "…") + (closing == 1 ? quote : "")
+        return quote + (word.isEmpty || visibleWords.contains(word) ? word : "…") + (closing == 1 ? quote : "")
     }
 }

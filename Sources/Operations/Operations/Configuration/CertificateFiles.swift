@@ -17,37 +17,39 @@ package struct CertificateFiles {
     }
 
     /// The maximum size of a file in bytes. It is 50 times the size of a file with all common certificate authorities.
-    private static let limit = 16 << 20
+    private static let maximumBytes = 16 << 20
 
     /// The name of the section that names the files, such as `authorization`.
     let section: String
-    var authorities: String?
-    var certificate: String?
-    var key: String?
+    var caFile: String?
+    var certificateFile: String?
+    var keyFile: String?
 
     /// Whether the section names no files.
-    package var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
+    package var isEmpty: Bool { caFile == nil && certificateFile == nil && keyFile == nil }
 
     /// The problem and the remedy for each unusable file. The getter reads the files, so it must not be called on the
     /// shared thread pool.
     var problems: [String] {
         [
-            authorities.flatMap { problem(of: $0, "\(section).caFile", .certificate) },
-            certificate.flatMap { problem(of: $0, "\(section).clientCertificateFile", .certificate) },
-            key.flatMap { problem(ofKey: $0, "\(section).clientKeyFile") },
+            caFile.flatMap { problem(ofFile: $0, under: "\(section).caFile", requiring: .certificate) },
+            certificateFile.flatMap {
+                problem(ofFile: $0, under: "\(section).clientCertificateFile", requiring: .certificate)
+            },
+            keyFile.flatMap { problem(ofKeyFile: $0, under: "\(section).clientKeyFile") },
         ].compactMap { $0 }
     }
 
     /// The files of the client's certificate and its key; `nil` unless both are configured.
-    var client: CurlClientCertificate? {
-        guard let certificate, let key else { return nil }
-        return CurlClientCertificate(certificateFile: certificate, keyFile: key)
+    var clientCertificate: CurlClientCertificate? {
+        guard let certificateFile, let keyFile else { return nil }
+        return CurlClientCertificate(certificateFile: certificateFile, keyFile: keyFile)
     }
 
     /// The problem if the client's certificate and key don't belong together; otherwise `nil`. The getter reads the
     /// files, so it must not be called on the shared thread pool.
-    package var problemOfPair: String? {
-        guard let client, !client.isUsable else { return nil }
+    package var keyMismatch: String? {
+        guard let client = clientCertificate, !client.isUsable else { return nil }
         return "\(section).clientKeyFile \(client.keyFile) does not match \(section).clientCertificateFile "
             + "\(client.certificateFile): it belongs to another certificate, has a pass phrase, or is damaged; compare "
             + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
@@ -55,52 +57,54 @@ package struct CertificateFiles {
 
     /// Returns a message for each certificate that isn't valid at `now` or expires soon. Reads the files, so it must
     /// not run on the shared thread pool.
-    func validityProblems(at now: UTCTime) -> [(isNow: Bool, text: String)] {
+    func validityProblems(at now: UTCTime) -> [(isInvalid: Bool, text: String)] {
         func validityProblem(
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
-        ) -> (isNow: Bool, text: String)? {
-            guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.limit),
-                let (isNow, words) = choose(CertificateValidity.all(inPEM: bytes))?.lapse(at: now)
+        ) -> (isInvalid: Bool, text: String)? {
+            guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.maximumBytes),
+                let (isInvalid, clause) = choose(CertificateValidity.all(inPEM: bytes))?.problem(at: now)
             else { return nil }
-            return (isNow, "\(section).\(key) \(path) contains a certificate that \(words)")
+            return (isInvalid, "\(section).\(key) \(path) contains a certificate that \(clause)")
         }
         // Only the authority that expires last matters, because one valid authority is enough. The client's own
         // certificate is the first in its file.
         return [
-            validityProblem(of: authorities, "caFile") { $0.max { $0.end < $1.end } },
-            validityProblem(of: certificate, "clientCertificateFile", by: \.first),
+            validityProblem(of: caFile, "caFile") { $0.max { $0.end < $1.end } },
+            validityProblem(of: certificateFile, "clientCertificateFile", by: \.first),
         ].compactMap { $0 }
     }
 
-    private func problem(ofKey path: String, _ name: String) -> String? {
+    private func problem(ofKeyFile path: String, under key: String) -> String? {
         // If the file contains something other than a key, that is reported first, because its permissions don't matter
         // then.
-        if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
-            return "\(name) \(path) \(problem)"
+        if let labels = try? Self.labels(inFile: path), !labels.isEmpty,
+            let problem = Self.problem(ofLabels: labels, requiring: .key)
+        {
+            return "\(key) \(path) \(problem)"
         }
-        do { try SecretFile.requireProtected(path, for: name) } catch { return "\(error)" }
-        return problem(of: path, name, .key)
+        do { try SecretFile.requireProtected(path, for: key) } catch { return "\(error)" }
+        return problem(ofFile: path, under: key, requiring: .key)
     }
 
-    private func problem(of path: String, _ name: String, _ content: Content) -> String? {
+    private func problem(ofFile path: String, under key: String, requiring content: Content) -> String? {
         let labels: [String]
-        do throws(BoundedFile.Refusal) { labels = try Self.labels(of: path) } catch {
+        do throws(BoundedFile.Refusal) { labels = try Self.labels(inFile: path) } catch {
             let remedy = if case .system = error { "check the path and its permissions" } else { "use a PEM file" }
-            return "\(name) \(path) \(error); \(remedy)"
+            return "\(key) \(path) \(error); \(remedy)"
         }
-        return Self.problem(labels, content).map { "\(name) \(path) \($0)" }
+        return Self.problem(ofLabels: labels, requiring: content).map { "\(key) \(path) \($0)" }
     }
 
     /// Returns the labels in a PEM file, which are in its lines `-----BEGIN LABEL-----`.
-    private static func labels(of path: String) throws(BoundedFile.Refusal) -> [String] {
-        let bytes = try BoundedFile.contents(of: path, limit: limit)
+    private static func labels(inFile path: String) throws(BoundedFile.Refusal) -> [String] {
+        let bytes = try BoundedFile.contents(of: path, limit: maximumBytes)
         let begin = Array("-----BEGIN ".utf8)
         return bytes.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: begin) }.map {
             ReportedText(bytes: $0.dropFirst(begin.count).prefix { $0 != UInt8(ascii: "-") }).description
         }
     }
 
-    private static func problem(_ labels: [String], _ content: Content) -> String? {
+    private static func problem(ofLabels labels: [String], requiring content: Content) -> String? {
         if labels.isEmpty { return "has no line that begins with -----BEGIN; use a PEM file" }
         if content == .key, labels.contains(where: { $0.hasPrefix("ENCRYPTED ") }) {
             return
@@ -125,40 +129,40 @@ package struct CertificateFileStates: Sendable, Hashable {
     /// Reads the current states of the files, so it must not run on the shared thread pool.
     package init(_ configuration: Configuration) {
         func states(_ files: CertificateFiles) -> [FileStatus?] {
-            [files.authorities, files.certificate, files.key].map { path in
-                path.flatMap { try? FileStatus(followingLinksAt: $0) }
+            [files.caFile, files.certificateFile, files.keyFile].map { path in
+                path.flatMap { try? FileStatus(behind: $0) }
             }
         }
-        upload = states(configuration.uploadFiles)
-        tokens = states(configuration.tokenFiles)
+        upload = states(configuration.uploadCertificateFiles)
+        tokens = states(configuration.tokenCertificateFiles)
     }
 }
 
 extension Configuration {
-    package var uploadFiles: CertificateFiles { CertificateFiles(section: "upload", authorities: upload.caFile) }
+    package var uploadCertificateFiles: CertificateFiles { CertificateFiles(section: "upload", caFile: upload.caFile) }
 
     /// The files for connections to the token endpoint; empty if tokens don't come from an HTTP endpoint.
-    package var tokenFiles: CertificateFiles {
+    package var tokenCertificateFiles: CertificateFiles {
         guard case .http(_, let trust) = authorization else { return CertificateFiles(section: authorizationSection) }
         return CertificateFiles(
-            section: authorizationSection, authorities: trust.caFile, certificate: trust.clientCertificateFile,
-            key: trust.clientKeyFile)
+            section: authorizationSection, caFile: trust.caFile, certificateFile: trust.clientCertificateFile,
+            keyFile: trust.clientKeyFile)
     }
 }
 
 extension CertificateValidity {
     /// The remaining lifetime below which a certificate is reported as due for renewal.
-    private static let notice = Duration.seconds(30 * 86_400)
+    private static let minimumLifetime = Duration.seconds(30 * 86_400)
 
     /// Returns a clause with the problem and the remedy if the certificate isn't valid at `now` or expires soon;
-    /// otherwise `nil`. `isNow` is `true` if it isn't valid.
-    fileprivate func lapse(at now: UTCTime) -> (isNow: Bool, words: String)? {
+    /// otherwise `nil`. `isInvalid` is `true` if it isn't valid.
+    fileprivate func problem(at now: UTCTime) -> (isInvalid: Bool, clause: String)? {
         let today = now.description.prefix(10)
         let remedy = "replace it with a valid one, or, if today is not \(today), set this machine's clock"
         let left = now.duration(to: end)
         if left < .zero { return (true, "expired on \(end.shortestDescription), so it is rejected: \(remedy)") }
         if now < begin { return (true, "is not valid before \(begin.shortestDescription): \(remedy)") }
-        guard left < Self.notice else { return nil }
+        guard left < Self.minimumLifetime else { return nil }
         return (false, "expires on \(end.shortestDescription), in \(left.spoken): replace it before then")
     }
 }

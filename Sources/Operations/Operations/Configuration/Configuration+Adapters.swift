@@ -14,7 +14,7 @@ extension Configuration {
     /// Returns a transport to Fleet Engine with at most `connections` connections. If that is `nil`, the limit is what
     /// one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
-        try Self.transport(uploadFiles, upload.proxy, connections: connections)
+        try Self.makeTransport(with: uploadCertificateFiles, proxy: upload.proxy, connections: connections)
     }
 
     /// Returns a delivery that sends the configured vehicle's updates over `transport`, with tokens from
@@ -81,8 +81,8 @@ extension Configuration {
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
     /// Returns a token cache in front of `provider`. `report` receives the cache's events.
-    package func cached(
-        _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
+    package func makeTokenCache(
+        for provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         report: @escaping @Sendable (TokenEvent) -> Void
     ) -> CachedAuthorization {
@@ -109,9 +109,9 @@ extension Configuration {
             case .http(let settings, let trust):
                 return try HTTPTokenProvider(
                     settings, section: section, providerID: vehicle.providerID,
-                    transport: try Self.transport(
-                        tokenFiles, trust.proxy, reportsCertificateEnd: reportsCertificateEnd),
-                    sendsCertificate: trust.clientKeyFile != nil, synchronizedClock: synchronizedClock)
+                    transport: try Self.makeTransport(
+                        with: tokenCertificateFiles, proxy: trust.proxy, reportsCertificateEnd: reportsCertificateEnd),
+                    sendsCertificate: trust.clientKeyFile != nil, present: present)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
@@ -125,13 +125,13 @@ extension Configuration {
         } catch { throw (error as? AgentError) ?? AgentError(.configuration, "\(error)") }
     }
 
-    private static func transport(
-        _ files: CertificateFiles, _ proxy: HTTPProxy?, connections: Int? = nil, reportsCertificateEnd: Bool = false
+    private static func makeTransport(
+        with files: CertificateFiles, proxy: HTTPProxy?, connections: Int? = nil, reportsCertificateEnd: Bool = false
     ) throws(AgentError) -> any HTTPTransport {
         if let problem = files.problems.first { throw AgentError(.configuration, problem) }
-        var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.authorities)
+        var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.caFile)
         if let connections { options.maximumConnections = connections }
-        options.clientCertificate = files.client
+        options.clientCertificate = files.clientCertificate
         options.proxy = proxy
         options.reportsCertificateEnd = reportsCertificateEnd
         do { return try CurlTransport(options: options) } catch {

@@ -21,18 +21,19 @@ extension Configuration {
             + filesRead.map { (name: "the file of \"\($0.key)\"", path: $0.path) }
         let recordSuffixes = [StallRecord.path(forOutbox: ""), PendingState.suffix, OutboxVehicle.suffix]
         let outboxFiles = (OutboxConfiguration.fileSuffixes + recordSuffixes).map { outbox.path + $0 }
-        if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
-            reading.add(
-                "outbox.path", "is \(outbox.path), and the outbox's files would replace \(used.name); use another path")
+        if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSameFile($0, used.path) } }) {
+            reading.addProblem(
+                "is \(outbox.path), and the outbox's files would replace \(used.name); use another path",
+                at: "outbox.path")
         }
         guard case .unix(let socket) = statusAddress else { return }
         let owner =
-            outboxFiles.contains { Self.isSame($0, socket) }
-            ? "a file of the outbox" : filesRead.first { Self.isSame(socket, $0.path) }?.name
+            outboxFiles.contains { Self.isSameFile($0, socket) }
+            ? "a file of the outbox" : filesRead.first { Self.isSameFile(socket, $0.path) }?.name
         if let owner {
-            reading.add(
-                "status.listen",
-                "is unix:\(socket), which is \(owner); use another path, such as unix:/run/waypost/status")
+            reading.addProblem(
+                "is unix:\(socket), which is \(owner); use another path, such as unix:/run/waypost/status",
+                at: "status.listen")
         }
     }
 
@@ -82,7 +83,7 @@ extension Configuration {
     /// configuration itself.
     ///
     /// Blocks, so it must not run on the shared thread pool.
-    package func exposedFiles(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
+    package func exposureProblems(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
         var files = filesRead.filter { key, path in
             !key.hasPrefix("receiver.") && !key.hasSuffix(".path") && key != "vehicle.privateModeFile"
                 && path.hasPrefix("/")
@@ -101,7 +102,7 @@ extension Configuration {
     }
 
     /// Returns whether two paths are equal or refer to the same file.
-    private static func isSame(_ one: String, _ other: String) -> Bool {
+    private static func isSameFile(_ one: String, _ other: String) -> Bool {
         func plain(_ path: String) -> [Substring] {
             let path = path.hasPrefix("/") ? path : (FileSystem.resolved(".") ?? "") + "/" + path
             return path.split(separator: "/").filter { $0 != "." }
@@ -112,7 +113,7 @@ extension Configuration {
     /// The user that the service is expected to run as: this process's user in the service's sandbox, elsewhere the
     /// owner of the outbox's directory.
     package var expectedUser: UInt32 {
-        SandboxedCheck.inside == nil ? EffectiveUser.expectedOwner(ofFileAt: outbox.path) : EffectiveUser.current
+        SandboxedCheck.current == nil ? EffectiveUser.expected(at: outbox.path) : EffectiveUser.current
     }
 
     /// Verifies that the outbox can be created at its path, as far as the current user can find out. Writes nothing.

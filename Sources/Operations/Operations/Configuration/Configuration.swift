@@ -39,16 +39,16 @@ public struct Configuration: Sendable {
 
 extension Configuration {
     /// The path at which the configuration is expected on a vehicle.
-    package static let usualFile = "/etc/waypost/config.json"
+    package static let defaultFile = "/etc/waypost/config.json"
 
     /// The same configuration, but with the provider of consumer tokens in place of the provider of driver tokens;
     /// `nil` without `consumerAuthorization`.
-    var forConsumers: Configuration? {
+    var consumerConfiguration: Configuration? {
         consumerAuthorization.map { provider in
-            var own = self
-            own.authorization = provider
-            own.authorizationSection = "consumerAuthorization"
-            return own
+            var configuration = self
+            configuration.authorization = provider
+            configuration.authorizationSection = "consumerAuthorization"
+            return configuration
         }
     }
 }
@@ -69,8 +69,8 @@ extension Configuration {
                 switch error {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
                     "there is no such file; \(remedy)"
-                case .system(let cause) where cause.number == EACCES && SandboxedCheck.inside != nil:
-                    "cannot be read by the service; run chgrp \(SandboxedCheck.inside?.user ?? "") \(path) and chmod g+r \(path)"
+                case .system(let cause) where cause.number == EACCES && SandboxedCheck.current != nil:
+                    "cannot be read by the service; run chgrp \(SandboxedCheck.current?.user ?? "") \(path) and chmod g+r \(path)"
                 case .system(let cause) where cause.number == EACCES:
                     "cannot be read by this user; use sudo, or, for the service, run chgrp waypost \(path) and chmod g+r \(path)"
                 case .system: "\(error)"
@@ -92,14 +92,14 @@ extension Configuration {
     /// read from have changed.
     package init(document: ConfigurationDocument, file: String) throws(ConfigurationError) {
         try self.init(
-            json: document.json, file: file, environment: ProcessEnvironment.variables, known: document.values)
+            json: document.json, file: file, environment: ProcessEnvironment.variables, knownValues: document.values)
     }
 
-    /// Reads a configuration from `json`. References in it are resolved from `known`. If a reference isn't in `known`,
-    /// it is resolved now; variables are looked up in `environment`.
+    /// Reads a configuration from `json`. References in it are resolved from `knownValues`. If a reference isn't in
+    /// `knownValues`, it is resolved now; variables are looked up in `environment`.
     package init(
         json: [UInt8], file: String, environment: [String: String],
-        known: [ValueReference: ValueReference.Found] = [:]
+        knownValues: [ValueReference: ValueReference.Found] = [:]
     ) throws(ConfigurationError) {
         let document: JSONValue
         // Some editors write a byte order mark, which a JSON reader may ignore (RFC 8259 section 8.1).
@@ -115,17 +115,19 @@ extension Configuration {
         }
         guard case .object(let members) = document else {
             throw ConfigurationError(problems: [
-                ConfigurationProblem(in: file, "holds \(document.kind); write an object in braces")
+                ConfigurationProblem(in: file, "is \(document.kind) instead of an object; write an object in braces")
             ])
         }
         let reading = ConfigurationReading(
-            file: file, places: JSONPlaces(of: text), environment: environment, known: known)
+            file: file, places: JSONPlaces(of: text), environment: environment, knownValues: knownValues)
         var root = ConfigurationSection(path: "", members: members, reading: reading)
         var configuration = Self(&root)
         root.finish()
         configuration?.document = ConfigurationDocument(json: json, values: reading.values, settings: reading.settings)
         configuration?.reportSharedPaths(to: reading, file: file)
-        guard let configuration, reading.found.isEmpty else { throw ConfigurationError(problems: reading.found) }
+        guard let configuration, reading.allProblems.isEmpty else {
+            throw ConfigurationError(problems: reading.allProblems)
+        }
         self = configuration
     }
 
@@ -158,7 +160,7 @@ extension Configuration {
     /// Reads all sections. The result is `nil` only if a required value is missing or wrong, which has then been
     /// reported.
     private init?(_ root: inout ConfigurationSection) {
-        let vehicle = Self.vehicle(&root)
+        let vehicle = Self.readVehicle(from: &root)
         let receiver = ReceiverConfiguration(&root)
         let authorization = AuthorizationConfiguration(&root)
         consumerAuthorization =
@@ -188,8 +190,8 @@ extension Configuration {
         self.log = log
     }
 
-    private static func vehicle(
-        _ root: inout ConfigurationSection
+    private static func readVehicle(
+        from root: inout ConfigurationSection
     ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState, privateModeFile: String?)? {
         var section = root.section("vehicle", isRequired: true, "the vehicle that this machine reports")
         defer { section.finish() }
@@ -277,9 +279,10 @@ package struct UploadConfiguration: Sendable, Hashable {
             ),
             maximumDelay: retry.seconds(
                 "maximumDelaySeconds", in: 0.05...600, default: 60,
-                "the upper limit of the doubling maximum; at least initialDelaySeconds"))
+                "the upper limit of that maximum; at least initialDelaySeconds"))
         retry.require(
-            "maximumDelaySeconds", self.retry.maximumDelay, notBelow: "initialDelaySeconds", self.retry.initialDelay)
+            "maximumDelaySeconds", lasting: self.retry.maximumDelay, notShorterThan: "initialDelaySeconds",
+            lasting: self.retry.initialDelay)
         retry.finish()
         section.finish()
         guard let endpoint else { return nil }
@@ -292,7 +295,7 @@ package struct LogConfiguration: Sendable, Hashable {
     package var format: LogFormat
 
     init(_ root: inout ConfigurationSection) {
-        var section = root.section("log", "the log")
+        var section = root.section("log", "the settings of the log")
         level = section.choice("level", default: .info, "the least severe level that is logged")
         format = section.choice("format", default: .text, "the format of the lines on standard error")
         section.finish()

@@ -38,13 +38,13 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// Whether the value may be or contain a secret.
     package let isSecret: Bool
     /// A short description of the key, without a full stop.
-    package let about: String
+    package let description: String
 
     /// Every key. The keys of a section are together, in the order in which they are read.
     package static let all = Configuration.declaredKeys
 
     /// The current names of keys that have been renamed. They are indexed by the path of the old key.
-    static let renamed = [
+    static let newNames = [
         "reporting.liveMeters": "liveToleranceMeters", "reporting.longestIntervalSeconds": "maximumIntervalSeconds",
         "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
     ]
@@ -73,7 +73,7 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     /// Returns a list of the keys that `word` may mean, such as `"a" or "b"`; `nil` if there are none, or more than
     /// four.
-    package static func paths(meantBy word: String) -> String? {
+    package static func pathSuggestion(for word: String) -> String? {
         var paths: [String] = []
         for key in keys(meantBy: word) where !paths.contains(key.path) { paths.append(key.path) }
         return (1...4).contains(paths.count) ? ConfigurationSection.alternatives(paths.map { "\"\($0)\"" }) : nil
@@ -91,7 +91,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     }
 
     /// A description of the allowed values, such as `5 to 60` or `full, economy`.
-    package var range: String {
+    package var allowedValues: String {
         switch form {
         case .section: "section"
         case .string: "string"

@@ -6,47 +6,51 @@ final class ConfigurationReading {
     private let file: String
     private let places: JSONPlaces
     /// The values of references from an earlier reading of the same text.
-    private let known: [ValueReference: ValueReference.Found]
+    private let knownValues: [ValueReference: ValueReference.Found]
     /// The values of the references that have been resolved so far.
     private(set) var values: [ValueReference: ValueReference.Found] = [:]
     private let environment: [String: String]
-    private var problems: [(path: String, text: String, isAbsence: Bool)] = []
+    private var problems: [(path: String, text: String, isMissing: Bool)] = []
     /// The paths of keys that are present, but under a misspelt name.
-    private var misnamed: Set<String> = []
+    private var misspeltPaths: Set<String> = []
     private(set) var keys: [ConfigurationKey] = []
     private(set) var settings: [ConfigurationSetting] = []
 
-    var found: [ConfigurationProblem] { problems.map { ConfigurationProblem(in: file, key: $0.path, $0.text) } }
+    var allProblems: [ConfigurationProblem] { problems.map { ConfigurationProblem(in: file, key: $0.path, $0.text) } }
 
     init(
         file: String, places: JSONPlaces = JSONPlaces(), environment: [String: String] = [:],
-        known: [ValueReference: ValueReference.Found] = [:]
+        knownValues: [ValueReference: ValueReference.Found] = [:]
     ) {
         self.file = file
         self.places = places
         self.environment = environment
-        self.known = known
+        self.knownValues = knownValues
     }
 
     /// Returns the value of `reference`: the known value, or, if there is none, the value read now.
     func value(of reference: ValueReference) throws(ValueReference.Problem) -> ValueReference.Found {
         let found: ValueReference.Found
-        if let value = known[reference] { found = value } else { found = try reference.fetch(environment: environment) }
+        if let value = knownValues[reference] {
+            found = value
+        } else {
+            found = try reference.fetch(environment: environment)
+        }
         values[reference] = found
         return found
     }
 
-    /// Adds a problem with the key at `path`. `isAbsence` says whether the problem is that the key is missing.
-    func add(_ path: String, _ problem: String, isAbsence: Bool = false) {
-        problems.append((path, problem, isAbsence))
+    /// Adds a problem with the key at `path`. `isMissing` says whether the problem is that the key is missing.
+    func addProblem(_ text: String, at path: String, isMissing: Bool = false) {
+        problems.append((path, text, isMissing))
     }
 
-    func hasProblem(at path: String) -> Bool { misnamed.contains(path) || problems.contains { $0.path == path } }
+    func hasProblem(at path: String) -> Bool { misspeltPaths.contains(path) || problems.contains { $0.path == path } }
 
     /// Records that the key at `path` is present under a misspelt name. A problem that the key is missing is removed.
-    func markMisnamed(_ path: String) {
-        misnamed.insert(path)
-        problems.removeAll { $0.isAbsence && $0.path == path }
+    func markMisspelt(at path: String) {
+        misspeltPaths.insert(path)
+        problems.removeAll { $0.isMissing && $0.path == path }
     }
 
     func declare(_ key: ConfigurationKey) { keys.append(key) }
@@ -54,7 +58,8 @@ final class ConfigurationReading {
     /// Records the value of the key at `path`. If the value comes from a reference, records the reference as its
     /// source.
     func recordValue(
-        _ path: String, _ value: JSONValue?, isPresent: Bool, _ reference: ValueReference?, isOpenSecret: Bool = false
+        _ value: JSONValue?, at path: String, isPresent: Bool, from reference: ValueReference?,
+        isOpenSecret: Bool = false
     ) {
         let source: ConfigurationSetting.Source =
             reference.map { .reference($0) } ?? (isPresent ? .line(places.line(of: path) ?? 1) : .fallback)

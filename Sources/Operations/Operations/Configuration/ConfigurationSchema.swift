@@ -7,7 +7,7 @@ package import StrictJSON
 /// that reads the configuration checks these.
 package enum ConfigurationSchema {
     package static let document: JSONValue = {
-        guard case .object(var schema) = section("", ConfigurationKey.all) else { return .null }
+        guard case .object(var schema) = sectionSchema(at: "", among: ConfigurationKey.all) else { return .null }
         schema["$schema"] = .string("https://json-schema.org/draft/2020-12/schema")
         schema["title"] = .string("Configuration of Waypost")
         schema["$defs"] = .object([
@@ -17,30 +17,35 @@ package enum ConfigurationSchema {
     }()
 
     /// Returns the schema of the section at `path`.
-    private static func section(_ path: String, _ keys: [ConfigurationKey]) -> JSONValue {
-        let own = keys.filter { parent(of: $0.path) == path }
-        let common = own.filter { $0.type == nil }
+    private static func sectionSchema(at path: String, among keys: [ConfigurationKey]) -> JSONValue {
+        let members = keys.filter { parent(of: $0.path) == path }
+        let common = members.filter { $0.type == nil }
         guard case .choice(let types)? = common.first(where: { $0.name == "type" })?.form else {
-            return object(own, keys, isClosed: true)
+            return objectSchema(with: members, among: keys, isClosed: true)
         }
         // Editors show the best messages if the schema lists the allowed keys separately for each type.
         let cases = types.map { type -> JSONValue in
             let isType = object([
                 "properties": .object(["type": .object(["const": .string(type)])]), "required": list(["type"]),
             ])
-            let then = object(own.filter { $0.type == type || $0.type == nil }, keys, isClosed: true)
+            let then = objectSchema(
+                with: members.filter { $0.type == type || $0.type == nil }, among: keys, isClosed: true)
             return object(["if": isType, "then": then])
         }
-        guard case .object(var schema) = object(common, keys, isClosed: false) else { return .null }
+        guard case .object(var schema) = objectSchema(with: common, among: keys, isClosed: false) else { return .null }
         schema["allOf"] = .array(cases)
         return .object(schema)
     }
 
-    private static func object(_ members: [ConfigurationKey], _ keys: [ConfigurationKey], isClosed: Bool) -> JSONValue {
+    private static func objectSchema(with members: [ConfigurationKey], among keys: [ConfigurationKey], isClosed: Bool)
+        -> JSONValue
+    {
         var schema: [String: JSONValue] = [
             "type": .string("object"),
             "properties": .object(
-                Dictionary(members.map { ($0.name, value(of: $0, keys)) }, uniquingKeysWith: { first, _ in first })),
+                Dictionary(
+                    members.map { ($0.name, keySchema(of: $0, among: keys)) },
+                    uniquingKeysWith: { first, _ in first })),
         ]
         let required = members.filter(\.isRequired).map(\.name)
         if !required.isEmpty { schema["required"] = list(required) }
@@ -48,17 +53,17 @@ package enum ConfigurationSchema {
         return .object(schema)
     }
 
-    private static func value(of key: ConfigurationKey, _ keys: [ConfigurationKey]) -> JSONValue {
-        var schema = form(of: key, keys).objectValue ?? [:]
-        schema["description"] = .string(key.about)
+    private static func keySchema(of key: ConfigurationKey, among keys: [ConfigurationKey]) -> JSONValue {
+        var schema = valueSchema(of: key, among: keys).objectValue ?? [:]
+        schema["description"] = .string(key.description)
         if let fallback = key.fallback { schema["default"] = fallback }
         return .object(schema)
     }
 
-    private static func form(of key: ConfigurationKey, _ keys: [ConfigurationKey]) -> JSONValue {
+    private static func valueSchema(of key: ConfigurationKey, among keys: [ConfigurationKey]) -> JSONValue {
         switch key.form {
-        case .section: section(key.path, keys)
-        case .string: orReference(text)
+        case .section: sectionSchema(at: key.path, among: keys)
+        case .string: orReference(nonEmptyString)
         case .choice(let words): orReference(object(["enum": list(words)]))
         case .flag: object(["type": .string("boolean")])
         case .integer(let range, nil): integer(in: range)
@@ -91,7 +96,7 @@ package enum ConfigurationSchema {
         }
     }
 
-    private static let text = object(["type": .string("string"), "minLength": .integer(1)])
+    private static let nonEmptyString = object(["type": .string("string"), "minLength": .integer(1)])
 
     private static func integer(in range: ClosedRange<Int>) -> JSONValue {
         object([
@@ -111,7 +116,7 @@ package enum ConfigurationSchema {
     private static func reference(hasScheme: Bool) -> JSONValue {
         anyOf(
             ValueReference.keys.map { key in
-                var properties = [key: text]
+                var properties = [key: nonEmptyString]
                 if hasScheme {
                     properties["scheme"] = object(["enum": list(HeaderTemplate.Scheme.allCases.map(\.rawValue))])
                 }

@@ -13,12 +13,12 @@ package struct ConfigurationWarning: Sendable, Hashable, CustomStringConvertible
     /// The key, the problem with its value, and the remedy.
     package let description: String
     /// Whether the value may be intended, so that `waypost check` doesn't fail.
-    package let mayBeRight: Bool
+    package let mayBeIntended: Bool
 
-    init(_ key: String, _ problem: String, mayBeRight: Bool = false) {
+    init(_ key: String, _ problem: String, mayBeIntended: Bool = false) {
         section = String(key.prefix { $0 != "." })
         description = "\(key) \(problem)"
-        self.mayBeRight = mayBeRight
+        self.mayBeIntended = mayBeIntended
     }
 }
 
@@ -31,7 +31,7 @@ extension Configuration {
     }
 
     private static func idWarning(_ key: String, _ id: String) -> ConfigurationWarning? {
-        if Placeholder.hasSyntax(id) {
+        if Placeholder.isContained(in: id) {
             return ConfigurationWarning(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id")
         }
         if let warning = spaceWarning(key, id) { return warning }
@@ -39,10 +39,11 @@ extension Configuration {
             return ConfigurationWarning(
                 key,
                 "is \(id), which looks like a line of a settings file; write only the id",
-                mayBeRight: !id.isInQuotes)
+                mayBeIntended: !id.isInQuotes)
         }
         if Placeholder.isPhrase(id) {
-            return ConfigurationWarning(key, "is \(id), which looks like a placeholder; write the id", mayBeRight: true)
+            return ConfigurationWarning(
+                key, "is \(id), which looks like a placeholder; write the id", mayBeIntended: true)
         }
         let isNumber = id.utf8.allSatisfy(\.isDigit)
         guard key == "vehicle.providerId", isNumber || id.contains(where: { $0.isUppercase || $0.isWhitespace }) else {
@@ -51,7 +52,7 @@ extension Configuration {
         return ConfigurationWarning(
             key,
             "is \"\(id)\", which looks like the project's \(isNumber ? "number" : "name"); write its id, such as "
-                + "my-project-4711 (gcloud projects list)", mayBeRight: true)
+                + "my-project-4711 (gcloud projects list)", mayBeIntended: true)
     }
 
     /// The warnings about a project or a host that is still the one from the example configuration. If updates go to a
@@ -63,7 +64,7 @@ extension Configuration {
                 ConfigurationWarning(
                     "vehicle.providerId",
                     "is still the example's value, \(vehicle.providerID); write the id of your Google Cloud project",
-                    mayBeRight: HTTPURL.isLoopback(upload.endpoint.host)))
+                    mayBeIntended: HTTPURL.isLoopback(upload.endpoint.host)))
         }
         var hosts = [("upload.endpoint", upload.endpoint.host)]
         hosts += tokenURLs.compactMap { key, url in
@@ -94,7 +95,7 @@ extension Configuration {
             // found, that is reported elsewhere.
             if isProgram, !path.prefix(while: { $0 != " " }).contains("/") { return nil }
             // All of Waypost's own placeholders have been filled in by now, except the trip's.
-            if Placeholder.hasSyntax(path.replacing("{tripId}", with: "")) {
+            if Placeholder.isContained(in: path.replacing("{tripId}", with: "")) {
                 return ConfigurationWarning(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
@@ -126,7 +127,8 @@ extension Configuration {
             let word = key == "consumerAuthorization.url" ? "tripId" : "vehicleId"
             guard [":\(word)", "$\(word)", "%s", "%7B"].contains(where: { url.contains($0) }) else { return nil }
             return ConfigurationWarning(
-                key, "has another program's placeholder, which is sent unchanged; write {\(word)}", mayBeRight: true)
+                key, "contains a placeholder in another program's syntax, which is sent unchanged; write {\(word)}",
+                mayBeIntended: true)
         }
         let endpoint = upload.endpoint
         let isGoogles = endpoint.target != "/" && endpoint.host.hasSuffix("googleapis.com")
@@ -147,12 +149,13 @@ extension Configuration {
             guard case .http(let settings, _) = provider else { return [ConfigurationWarning]() }
             return settings.headers.compactMap { header in
                 guard case .literal(let text) = header.secret,
-                    Placeholder.hasSyntax(text) || Placeholder.isPhrase(String(text.split(separator: " ").last ?? ""))
+                    Placeholder.isContained(in: text)
+                        || Placeholder.isPhrase(String(text.split(separator: " ").last ?? ""))
                 else { return nil }
                 return ConfigurationWarning(
                     "\(section).headers.\(header.name)",
                     "looks like a placeholder, which is sent unchanged; write the value, or an object such as "
-                        + "{\"file\": PATH, \"scheme\": \"bearer\"}", mayBeRight: true)
+                        + "{\"file\": PATH, \"scheme\": \"bearer\"}", mayBeIntended: true)
             }
         }
     }
@@ -164,7 +167,7 @@ extension Configuration {
             ConfigurationWarning(
                 setting.path,
                 "comes from a file that every user can read; if it is a secret, run chmod o= on the file",
-                mayBeRight: true)
+                mayBeIntended: true)
         }
     }
 }
@@ -173,7 +176,7 @@ extension Configuration {
 private enum Placeholder {
     /// Returns whether `text` contains a placeholder in the syntax of a shell or a template, such as `${VAN}`, `$VAN`,
     /// `{{ van }}` or `<van>`.
-    static func hasSyntax(_ text: String) -> Bool {
+    static func isContained(in text: String) -> Bool {
         let hasVariable = zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
             sign == UInt8(ascii: "$") && (next.isAlphanumeric && !next.isDigit || "_{(".utf8.contains(next))
         }

@@ -17,17 +17,17 @@ extension ConfigurationSection {
         let password = section.secretText("password", "the user's password, preferably from a file or a credential")
         guard isConfigured else { return nil }
         if (user == nil) != (password == nil), !section.isRejected("user"), !section.isRejected("password") {
-            section.report(
-                user == nil ? "user" : "password", "is missing; a login needs both \"user\" and \"password\"")
+            section.reportProblem(
+                with: user == nil ? "user" : "password", "is missing; a login needs both \"user\" and \"password\"")
         }
         guard var proxy else { return nil }
         if let user, let password { proxy.login = HTTPProxy.Login(user: user, password: password) }
         if proxy.login?.user.utf8.contains(UInt8(ascii: ":")) == true {
-            section.report("user", "has a colon, which a user name for a proxy cannot contain; correct it")
+            section.reportProblem(with: "user", "has a colon, which a user name for a proxy cannot contain; correct it")
         }
         if let endpoint, endpoint.scheme == .http, !proxy.isLoopback {
-            section.report(
-                "url",
+            section.reportProblem(
+                with: "url",
                 "is on \(proxy.host), but the server is plain http on this machine, so the token would leave the "
                     + "machine unencrypted; remove \"proxy\", or use a server with https")
         }
@@ -37,13 +37,13 @@ extension ConfigurationSection {
 
     /// Returns the secret string under `key`; `nil` if it is missing. Messages don't show the value, even if it isn't a
     /// string.
-    private mutating func secretText(_ key: String, _ about: String) -> String? {
+    private mutating func secretText(_ key: String, _ description: String) -> String? {
         guard let value = readMember(key), value.stringValue == nil, value.objectValue == nil else {
-            return optionalString(key, isSecret: true, about)
+            return optionalString(key, isSecret: true, description)
         }
-        declare(key, .string, isSecret: true, about)
+        declare(key, .string, isSecret: true, description)
         recordValue(key, ConfigurationSetting.redacted, isPresent: true)
-        report(key, "is \(value.kind); use a string in quotes, \(ValueReference.forms)")
+        reportProblem(with: key, "is \(value.kind); use a string in quotes, \(ValueReference.forms)")
         return nil
     }
 }

@@ -25,7 +25,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         var section = root.section("receiver", isRequired: true, "the source of NMEA sentences")
         guard let kind: Kind = section.choice("type", "the kind of source") else { return nil }
         defer { section.finish() }
-        source = Self.source(kind, &section)
+        source = Self.readSource(kind, from: &section)
         // The key doesn't apply to gpsd, because gpsd checks the sentences itself.
         acceptsMissingChecksum =
             kind == .gpsd
@@ -35,7 +35,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
                 "whether to accept sentences without a checksum, which old receivers send")
     }
 
-    private static func source(_ kind: Kind, _ section: inout ConfigurationSection) -> Source {
+    private static func readSource(_ kind: Kind, from section: inout ConfigurationSection) -> Source {
         switch kind {
         case .serial:
             let baudRate = section.integer(
@@ -57,8 +57,8 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case .udp:
             let host = section.host(default: "127.0.0.1", "the local address to listen on")
             if let first = UInt8(host.prefix { $0 != "." }), (224...239).contains(first) {
-                section.report(
-                    "host",
+                section.reportProblem(
+                    with: "host",
                     "is \"\(host)\", a multicast group, which Waypost does not join; write 0.0.0.0, and have the sender "
                         + "use this machine's address")
             }
@@ -78,12 +78,12 @@ extension ConfigurationSection {
     /// Returns the host name or address under `host`. If the string contains anything else, such as a port, that is
     /// reported as a problem.
     fileprivate mutating func host(
-        default fallback: String? = nil, as example: String? = nil, _ about: String
+        default fallback: String? = nil, as example: String? = nil, _ description: String
     ) -> String {
-        let host = string("host", default: fallback, as: example, about)
+        let host = string("host", default: fallback, as: example, description)
         // A single colon separates a port; an IPv6 address has several colons.
         if host.hasPrefix("[") || host.contains("/") || host.count(where: { $0 == ":" }) == 1 {
-            report("host", "is \"\(host)\"; write only the name or address, and the port as \"port\"")
+            reportProblem(with: "host", "is \"\(host)\"; write only the name or address, and the port as \"port\"")
         }
         return host
     }

@@ -19,16 +19,17 @@ package struct ReportingConfiguration: Sendable, Hashable {
             "policy", default: PolicyWord.interval,
             "the policy for a moving vehicle: interval reports at a fixed interval, accuracy when a follower's extrapolated position is too far off"
         )
-        let interval: String
+        let intervalKey: String
         let otherPolicyKeys: [String]
         switch word {
         case .interval:
-            interval = "intervalSeconds"
+            intervalKey = "intervalSeconds"
             otherPolicyKeys = ["liveToleranceMeters", "maximumIntervalSeconds"]
             policy = .interval(
-                section.seconds(interval, in: 5...60, default: 10, "the time between two updates of a moving vehicle"))
+                section.seconds(
+                    intervalKey, in: 5...60, default: 10, "the time between two updates of a moving vehicle"))
         case .accuracy:
-            interval = "maximumIntervalSeconds"
+            intervalKey = "maximumIntervalSeconds"
             otherPolicyKeys = ["intervalSeconds"]
             policy = .accuracy(
                 liveToleranceMeters: section.integer(
@@ -36,7 +37,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
                     "the maximum distance between the vehicle and a follower's extrapolated position, for the policy accuracy"
                 ),
                 maximumInterval: section.seconds(
-                    interval, in: 5...60, default: 30,
+                    intervalKey, in: 5...60, default: 30,
                     "the maximum time between two updates of a moving vehicle, for the policy accuracy"))
         }
         let others = otherPolicyKeys.compactMap { key in section.readMember(key).map { (key: key, value: $0) } }
@@ -54,9 +55,10 @@ package struct ReportingConfiguration: Sendable, Hashable {
         for (key, value) in others {
             section.reportWrong(
                 key, value,
-                "it has no effect with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
+                advice: "it has no effect with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
         }
-        section.require("heartbeatSeconds", heartbeat, notBelow: interval, policy.maximumInterval)
+        section.require(
+            "heartbeatSeconds", lasting: heartbeat, notShorterThan: intervalKey, lasting: policy.maximumInterval)
     }
 }
 

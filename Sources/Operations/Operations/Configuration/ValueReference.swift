@@ -59,11 +59,11 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
     package struct Found: Sendable, Hashable {
         package let text: String
         /// Whether the string comes from a file that every user of the machine can read.
-        package let isOpenToAll: Bool
+        package let isWorldReadable: Bool
 
-        package init(text: String, isOpenToAll: Bool) {
+        package init(text: String, isWorldReadable: Bool) {
             self.text = text
-            self.isOpenToAll = isOpenToAll
+            self.isWorldReadable = isWorldReadable
         }
     }
 
@@ -82,22 +82,22 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
             guard let text = environment[name], !text.isEmpty else {
                 throw Problem(description: "is not set; set it (for the service, with Environment= in its unit)")
             }
-            return Found(text: try Self.line(text), isOpenToAll: false)
+            return Found(text: try Self.singleLine(in: text), isWorldReadable: false)
         case .credential(let name):
             let path: String
             do { path = try ServiceCredential.path(of: name, in: environment) } catch {
                 throw Problem(description: error.description)
             }
-            return Found(text: try Self.line(inFile: path), isOpenToAll: false)
+            return Found(text: try Self.singleLine(inFile: path), isWorldReadable: false)
         case .file(let path):
-            let text = try Self.line(inFile: path)
-            let status = try? FileStatus(followingLinksAt: path)
+            let text = try Self.singleLine(inFile: path)
+            let status = try? FileStatus(behind: path)
             let isOpen = status.map { $0.permissions & (S_IROTH | S_IWOTH) != 0 } ?? false
-            return Found(text: text, isOpenToAll: isOpen)
+            return Found(text: text, isWorldReadable: isOpen)
         }
     }
 
-    private static func line(inFile path: String) throws(Problem) -> String {
+    private static func singleLine(inFile path: String) throws(Problem) -> String {
         let bytes: [UInt8]
         do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 64 << 10) } catch {
             let reason =
@@ -115,12 +115,12 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Problem(description: "is not UTF-8 text; save it as UTF-8")
         }
-        return try line(text)
+        return try singleLine(in: text)
     }
 
     /// Returns `text` without a byte order mark and without its line ending. Throws if it is empty or has several
     /// lines.
-    private static func line(_ text: String) throws(Problem) -> String {
+    private static func singleLine(in text: String) throws(Problem) -> String {
         var line = text.unicodeScalars[...]
         if line.first == "\u{FEFF}" { line.removeFirst() }
         if line.last == "\n" { line.removeLast() }

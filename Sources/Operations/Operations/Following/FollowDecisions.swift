@@ -20,7 +20,7 @@ package struct FollowDecisions: Sendable {
     package typealias Decision = (events: [FollowEvent], next: Step)
 
     /// The mean time between two requests. The consumer SDKs use the same time.
-    private static let interval = Duration.seconds(5)
+    private static let requestInterval = Duration.seconds(5)
     /// The time after which an unchanged vehicle is reported as silent. An active vehicle sends an update at least once
     /// per minute (Fleet Engine guide).
     private static let maximumSilence = Duration.seconds(60)
@@ -28,17 +28,17 @@ package struct FollowDecisions: Sendable {
     private let retry: RetryPolicy
     private var failures = 0
     private var hasRenewedToken = false
-    private var last: FollowedSnapshot?
+    private var lastSnapshot: FollowedSnapshot?
     private var lastChange: Duration = .zero
     /// The time after the last change at which silence is reported next. It doubles with each report.
     private var nextSilence = maximumSilence
-    private var trouble: ReportedText?
+    private var lastTrouble: ReportedText?
 
     package init(retry: RetryPolicy) { self.retry = retry }
 
     /// The version of the route that the follower already has. The next request contains it, so that the response
     /// needn't repeat the route.
-    package var routeVersion: String? { last?.routeVersion }
+    package var routeVersion: String? { lastSnapshot?.routeVersion }
 
     /// Returns the decision after a response with this outcome. `jitter` is a random number from 0...1.
     package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
@@ -53,25 +53,25 @@ package struct FollowDecisions: Sendable {
             // After the pause, a new token is requested again, because the token's issuer may have been corrected by
             // then.
             hasRenewedToken = false
-            return (complain(reason), .read(after: retry.holdDelay(jitter: jitter)))
+            return (reportTrouble(reason), .read(after: retry.holdDelay(jitter: jitter)))
         case .hold(let reason):
             failures += 1
-            return (complain(reason), .read(after: retry.holdDelay(jitter: jitter)))
-        case .retry(let reason, let after): return fail(reason, after: after, jitter: jitter)
+            return (reportTrouble(reason), .read(after: retry.holdDelay(jitter: jitter)))
+        case .retry(let reason, let after): return decide(afterFailure: reason, retryAfter: after, jitter: jitter)
         }
     }
 
     /// Returns the decision after the token provider has failed.
     package mutating func receive(tokenError error: AuthorizationError, jitter: Double) -> Decision {
-        fail("\(error)", after: error.retryAfter, jitter: jitter)
+        decide(afterFailure: "\(error)", retryAfter: error.retryAfter, jitter: jitter)
     }
 
     private mutating func decide(after snapshot: FollowedSnapshot, at now: Duration, jitter: Double) -> Decision {
-        var events: [FollowEvent] = trouble == nil ? [] : [.recovered]
+        var events: [FollowEvent] = lastTrouble == nil ? [] : [.recovered]
         failures = 0
         hasRenewedToken = false
-        trouble = nil
-        if last.map(snapshot.differs) ?? true {
+        lastTrouble = nil
+        if lastSnapshot.map(snapshot.differs) ?? true {
             lastChange = now
             nextSilence = Self.maximumSilence
             events.append(.changed(snapshot))
@@ -80,24 +80,24 @@ package struct FollowDecisions: Sendable {
             nextSilence *= 2
         }
         // A response may omit the route's version if the route hasn't changed.
-        let version = snapshot.routeVersion ?? last?.routeVersion
-        last = snapshot
-        last?.routeVersion = version
-        return (events, snapshot.isOver ? .end : .read(after: pause(jitter)))
+        let version = snapshot.routeVersion ?? lastSnapshot?.routeVersion
+        lastSnapshot = snapshot
+        lastSnapshot?.routeVersion = version
+        return (events, snapshot.isOver ? .end : .read(after: pause(jitter: jitter)))
     }
 
-    private mutating func fail(_ reason: ReportedText, after: Duration?, jitter: Double) -> Decision {
+    private mutating func decide(afterFailure reason: ReportedText, retryAfter: Duration?, jitter: Double) -> Decision {
         failures += 1
-        let backoff = retry.delay(beforeRetry: failures, jitter: jitter, requestedDelay: after)
-        return (complain(reason), .read(after: max(pause(jitter), backoff)))
+        let backoff = retry.delay(beforeRetry: failures, jitter: jitter, after: retryAfter)
+        return (reportTrouble(reason), .read(after: max(pause(jitter: jitter), backoff)))
     }
 
     /// Returns the pause before the next request. It varies by ± 10 %, so that followers don't all send at the same
     /// time.
-    private func pause(_ jitter: Double) -> Duration { Self.interval * (0.9 + 0.2 * jitter) }
+    private func pause(jitter: Double) -> Duration { Self.requestInterval * (0.9 + 0.2 * jitter) }
 
-    private mutating func complain(_ reason: ReportedText) -> [FollowEvent] {
-        defer { trouble = reason }
-        return trouble == reason ? [] : [.trouble(reason.description)]
+    private mutating func reportTrouble(_ reason: ReportedText) -> [FollowEvent] {
+        defer { lastTrouble = reason }
+        return lastTrouble == reason ? [] : [.trouble(reason.description)]
     }
 }

@@ -69,7 +69,7 @@ public struct Follower: Sendable {
     ) async throws(Failure) {
         var decisions = FollowDecisions(retry: settings.retry)
         while !Task.isCancelled {
-            let (events, step) = await ask(&decisions)
+            let (events, step) = await requestSnapshot(updating: &decisions)
             guard !Task.isCancelled else { return }  // the cancellation may have aborted the request
             for event in events { try await report(event) }
             switch step {
@@ -80,7 +80,7 @@ public struct Follower: Sendable {
         }
     }
 
-    private func ask(_ decisions: inout FollowDecisions) async -> FollowDecisions.Decision {
+    private func requestSnapshot(updating decisions: inout FollowDecisions) async -> FollowDecisions.Decision {
         let token: AuthorizationToken
         do { token = try await authorization.token(for: settings.context) } catch {
             return decisions.receive(tokenError: error, jitter: jitter())
@@ -139,7 +139,7 @@ extension Follower {
             endpoint: configuration.upload.endpoint, limits: HTTPLimits(total: configuration.upload.timeout),
             retry: configuration.upload.retry)
         self.init(
-            settings, authorization: effective.cached(provider, clock: ContinuousClock(), report: report),
+            settings, authorization: effective.makeTokenCache(for: provider, clock: ContinuousClock(), report: report),
             transport: try configuration.makeTransport(),
             clock: MonotonicClock(ContinuousClock()), jitter: { Double.random(in: 0...1) })
     }
@@ -159,7 +159,7 @@ extension Configuration {
     /// configured.
     func withProvider(for subject: Follower.Subject) throws(AgentError) -> Configuration {
         guard case .trip = subject else { return self }
-        if let forConsumers { return forConsumers }
+        if let consumerConfiguration { return consumerConfiguration }
         throw AgentError(
             .configuration,
             "the configuration has no \"consumerAuthorization\", the source of a trip's tokens; write it like "

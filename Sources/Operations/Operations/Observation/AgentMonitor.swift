@@ -21,7 +21,7 @@ package final class AgentMonitor: ReportingObserver {
         package var privateSince: Duration?
         /// The number of times that the outbox exceeded its time limit and was bypassed.
         package var storeBypasses = 0
-        package var configuration = Loaded()
+        package var configuration = LoadedConfiguration()
         /// The progress of a replay: how far into its logs it has got, their total length, and the time at which it
         /// began.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
@@ -53,9 +53,9 @@ package final class AgentMonitor: ReportingObserver {
     /// The deliveries to Fleet Engine.
     package struct Delivery: Sendable {
         /// The last delivered position: the time of its fix, and the time at which Fleet Engine acknowledged it.
-        package var last: (timeOfFix: UTCTime, at: Duration)?
+        package var lastDelivered: (timeOfFix: UTCTime, at: Duration)?
         /// The time of the upload loop's next attempt; `nil` unless the loop is waiting for one.
-        package var waitsUntil: Duration?
+        package var nextAttempt: Duration?
         /// The times from the arrival of a fix to its acknowledgement.
         package var delays = DeliveryDelays()
     }
@@ -73,23 +73,23 @@ package final class AgentMonitor: ReportingObserver {
     package struct Clocks: Sendable {
         /// The offset of the host's clock from Fleet Engine's clock. If Fleet Engine hasn't sent its time within ten
         /// minutes, it is the offset from the receiver's clock.
-        package var offset: (offset: Duration, isServers: Bool, at: Duration)?
+        package var offset: (offset: Duration, isFromServer: Bool, at: Duration)?
         /// Fleet Engine's time in the last response that contained it, and the time at which the response arrived.
-        package var server: (time: UTCTime, at: Duration)?
+        package var serverTime: (time: UTCTime, at: Duration)?
 
         /// Returns Fleet Engine's time at the moment `now`; `nil` if no response has contained its time.
-        func server(at now: Duration) -> UTCTime? { server.map { $0.time.advanced(by: now - $0.at) } }
+        func serverTime(at now: Duration) -> UTCTime? { serverTime.map { $0.time.advanced(by: now - $0.at) } }
 
         /// Compares the host's time `system` with `time`. Fleet Engine's time takes precedence over the receiver's,
         /// although it has only whole seconds, because a receiver may send a wrong date.
-        fileprivate mutating func compare(_ time: UTCTime, isServers: Bool, with system: UTCTime, at now: Duration) {
-            if !isServers, let offset, offset.isServers, now - offset.at < .seconds(600) { return }
-            offset = (time.duration(to: system), isServers, now)
+        fileprivate mutating func compare(_ time: UTCTime, isFromServer: Bool, with system: UTCTime, at now: Duration) {
+            if !isFromServer, let offset, offset.isFromServer, now - offset.at < .seconds(600) { return }
+            offset = (time.duration(to: system), isFromServer, now)
         }
     }
 
     /// The source of the current configuration.
-    package struct Loaded: Sendable {
+    package struct LoadedConfiguration: Sendable {
         /// The time at which the configuration was read; `nil` if this agent never reloads it.
         package var loadedAt: UTCTime?
         package var file: String?
@@ -97,7 +97,7 @@ package final class AgentMonitor: ReportingObserver {
 
     private let clock: MonotonicClock
     private let log: LogWriter?
-    private let isOfMany: Bool
+    private let servesManyVehicles: Bool
     private let systemTime: (@Sendable () -> UTCTime)?
     private let synchronizedTime: @Sendable () -> UTCTime?
     private let state: Locked<Snapshot>
@@ -107,18 +107,18 @@ package final class AgentMonitor: ReportingObserver {
     /// - Parameters:
     ///   - clock: the clock.
     ///   - log: receives a line when a condition begins, changes or ends.
-    ///   - isOfMany: whether the agent serves many vehicles, as in a load test.
+    ///   - servesManyVehicles: whether the agent serves many vehicles, as in a load test.
     ///   - systemTime: returns the host's time, which is compared with other clocks. It is `nil` for recorded logs,
     ///     because their dates are in the past and a replay may pause.
     ///   - synchronizedTime: returns the host's time if the host's clock is synchronized, otherwise `nil`.
     package init(
-        clock: MonotonicClock, log: LogWriter? = nil, isOfMany: Bool = false,
+        clock: MonotonicClock, log: LogWriter? = nil, servesManyVehicles: Bool = false,
         systemTime: (@Sendable () -> UTCTime)? = nil,
         synchronizedTime: @escaping @Sendable () -> UTCTime? = { nil }
     ) {
         self.clock = clock
         self.log = log
-        self.isOfMany = isOfMany
+        self.servesManyVehicles = servesManyVehicles
         self.systemTime = systemTime
         self.synchronizedTime = synchronizedTime
         var snapshot = Snapshot()
@@ -134,17 +134,19 @@ package final class AgentMonitor: ReportingObserver {
     /// Records that a condition has occurred. It stays active until `clear` is called or, if `life` isn't `nil`, until
     /// that time has passed.
     package func raise(_ condition: Condition, on topic: ActiveConditions.Topic, for life: Duration? = nil) {
-        change { state, now in state.conditions.raise(condition, on: topic, at: now, until: life.map { now + $0 }) }
+        changeState { state, now in
+            state.conditions.raise(condition, on: topic, at: now, until: life.map { now + $0 })
+        }
     }
 
     /// Records that a condition is still active, without counting it as another occurrence.
     package func hold(_ condition: Condition, on topic: ActiveConditions.Topic) {
-        change { state, now in state.conditions.refresh(condition, on: topic, at: now) }
+        changeState { state, now in state.conditions.hold(condition, on: topic, at: now) }
     }
 
     /// Records that a condition is no longer active.
     package func clear(_ topic: ActiveConditions.Topic) {
-        change { state, now in state.conditions.clear(topic, at: now) }
+        changeState { state, now in state.conditions.clear(topic, at: now) }
     }
 
     /// Counts that the outbox exceeded its time limit and was bypassed.
@@ -156,7 +158,7 @@ package final class AgentMonitor: ReportingObserver {
         case .providerAsked: state.withLock { $0.counts.tokenFetches += 1 }
         case .renewal(let renewal, _): note(renewal)
         case .warning(let warning):
-            change { state, now in
+            changeState { state, now in
                 state.token.warnedAt = now
                 state.conditions.raise(Condition(warning), on: .code(.tokenSupplyAtRisk), at: now)
             }
@@ -165,7 +167,7 @@ package final class AgentMonitor: ReportingObserver {
     }
 
     private func note(_ renewal: TokenRenewal) {
-        change { state, now in
+        changeState { state, now in
             switch renewal {
             case .working(let remaining):
                 state.token.usedUntil = now + remaining
@@ -189,8 +191,8 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Records the number of updates in quarantine.
     package func note(quarantined count: Int64) {
-        change { state, now in
-            let topic = ActiveConditions.Topic.code(.updatesQuarantined)
+        changeState { state, now in
+            let topic = ActiveConditions.Topic.one(.updatesQuarantined)
             if count == 0 {
                 state.conditions.clear(topic, at: now)
             } else {
@@ -201,8 +203,8 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Records how full the outbox is.
     package func note(_ extent: StoreExtent) {
-        change { state, now in
-            let topic = ActiveConditions.Topic.code(.outboxNearlyFull)
+        changeState { state, now in
+            let topic = ActiveConditions.Topic.one(.outboxNearlyFull)
             let share = extent.usedBytes * 100 / max(1, extent.maximumBytes)
             // The condition begins at 80 % but ends below 75 %, so that it doesn't flap.
             let limit = state.conditions.active(on: topic) == nil ? 80 : 75
@@ -217,7 +219,7 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Records that the current configuration was read at `time`.
     package func note(loadedAt time: UTCTime) {
-        change { state, now in
+        changeState { state, now in
             state.configuration.loadedAt = time
             state.conditions.clear(.code(.reloadRejected), at: now)
         }
@@ -226,7 +228,7 @@ package final class AgentMonitor: ReportingObserver {
     /// Records that a reload was rejected because of `problems`.
     package func note(rejectedReload problems: [ConfigurationProblem]) {
         let causes = problems.map { ReportedText($0.sentence, limit: ReportedText.longestSentence) }
-        change { state, now in
+        changeState { state, now in
             let condition = Condition(
                 rejectedReload: causes.first ?? "", and: Array(causes.dropFirst()), at: now)
             state.conditions.raise(condition, on: .code(.reloadRejected), at: now)
@@ -235,7 +237,7 @@ package final class AgentMonitor: ReportingObserver {
 
     package func observe(_ event: ReportingEvent) {
         let system = systemTime?()
-        change { state, now in
+        changeState { state, now in
             state.counts.count(event)
             state.conditions.record(event, at: now, isLive: system != nil)
             switch event {
@@ -251,11 +253,13 @@ package final class AgentMonitor: ReportingObserver {
             case .withheld: state.receiver.withheldAt = now
             case .fix(let fix):
                 state.receiver.lastFix = (fix, now)
-                if let system { state.compare(fix, with: system, synchronizedTime(), at: now) }
+                if let system {
+                    state.compare(fix, withSystemTime: system, synchronizedTime: synchronizedTime(), at: now)
+                }
             case .serverTime(let time):
-                state.clocks.server = (time, now)
+                state.clocks.serverTime = (time, now)
                 if let system { state.compare(serverTime: time, with: system, at: now) }
-            case .uploading: state.delivery.waitsUntil = nil
+            case .uploading: state.delivery.nextAttempt = nil
             case .delivered(let batch, _, _): state.noteDelivery(of: batch, at: now)
             case .failed(let outcome, _, _):
                 if case .prepareAgain = outcome, let condition = Condition(outcome) {
@@ -265,15 +269,15 @@ package final class AgentMonitor: ReportingObserver {
                 if case .noPermit(let missing) = fault, missing.cause.isRejection {
                     state.token.lastRejection = (Condition(missing).code, now)
                 }
-            case .waiting(let delay): state.delivery.waitsUntil = now + delay
+            case .waiting(let delay): state.delivery.nextAttempt = now + delay
             case .rejected(_, let rejection): state.receiver.lastRejection = rejection
-            case .announced: state.delivery.waitsUntil = nil
+            case .announced: state.delivery.nextAttempt = nil
             case .accepted, .notStored, .dropped, .outboxFailed, .tooSoon, .quarantined, .idle, .internalError: break
             }
         }
     }
 
-    private func change(_ body: (inout Snapshot, Duration) -> Void) {
+    private func changeState(_ body: (inout Snapshot, Duration) -> Void) {
         let now = clock.now
         let lines = state.withLock { state in
             body(&state, now)
@@ -281,7 +285,7 @@ package final class AgentMonitor: ReportingObserver {
         }
         guard let log else { return }
         // With many vehicles, a line about private mode is useless, because it doesn't name the vehicle.
-        for line in lines where line.code != .privateMode || !isOfMany { log.write(line) }
+        for line in lines where line.code != .privateMode || !servesManyVehicles { log.write(line) }
     }
 }
 
@@ -309,16 +313,16 @@ extension AgentMonitor.Snapshot {
         if batch.lastIsPending, let present = receiver.present(at: now) {
             delivery.delays.add(batch.last.timeOfFix.duration(to: present))
         }
-        delivery.last = (batch.last.timeOfFix, now)
+        delivery.lastDelivered = (batch.last.timeOfFix, now)
     }
 
     /// Compares the time of a fix with the present. If neither Fleet Engine nor a synchronized clock provides the
     /// present, compares the host's clock with the fix instead.
     fileprivate mutating func compare(
-        _ fix: Fix, with system: UTCTime, _ synchronized: UTCTime?, at now: Duration
+        _ fix: Fix, withSystemTime system: UTCTime, synchronizedTime: UTCTime?, at now: Duration
     ) {
-        clocks.compare(fix.timeOfFix, isServers: false, with: system, at: now)
-        guard let present = clocks.server(at: now) ?? synchronized else {
+        clocks.compare(fix.timeOfFix, isFromServer: false, with: system, at: now)
+        guard let present = clocks.serverTime(at: now) ?? synchronizedTime else {
             return checkClock(offset: fix.timeOfFix.duration(to: system), from: .receiver, at: now)
         }
         let lag = fix.timeOfFix.duration(to: present)
@@ -329,7 +333,7 @@ extension AgentMonitor.Snapshot {
     }
 
     fileprivate mutating func compare(serverTime time: UTCTime, with system: UTCTime, at now: Duration) {
-        clocks.compare(time, isServers: true, with: system, at: now)
+        clocks.compare(time, isFromServer: true, with: system, at: now)
         checkClock(offset: time.duration(to: system), from: .fleetEngine, at: now)
     }
 

@@ -11,12 +11,12 @@ package import TimeAndChance
 /// never used.
 package final class ApproximatePresent: ReportingObserver {
     private struct Sources {
-        var lastGood: UTCTime
+        var lastFixTime: UTCTime
         var server: UTCTime?
     }
 
     /// The period in which a release may be in use, relative to the release date.
-    private static let useOfRelease = Duration.seconds(-365 * 86_400)...Duration.seconds(25 * 365 * 86_400)
+    private static let periodOfUse = Duration.seconds(-365 * 86_400)...Duration.seconds(25 * 365 * 86_400)
 
     private let release: UTCTime
     private let sources: Locked<Sources>
@@ -25,25 +25,25 @@ package final class ApproximatePresent: ReportingObserver {
     /// Creates an estimate. `synchronizedClock` returns the host's time while it is synchronized, otherwise `nil`.
     package init(release: UTCTime, synchronizedClock: @escaping @Sendable () -> UTCTime?) {
         self.release = release
-        sources = Locked(Sources(lastGood: release))
+        sources = Locked(Sources(lastFixTime: release))
         self.synchronizedClock = synchronizedClock
     }
 
     package var time: UTCTime {
         let sources = sources.withLock { $0 }
-        return sources.server ?? synchronizedClock() ?? sources.lastGood
+        return sources.server ?? synchronizedClock() ?? sources.lastFixTime
     }
 
     /// Records the time of an accepted fix. The outbox keeps that time across restarts.
-    package func note(lastGood time: UTCTime) {
-        sources.withLock { $0.lastGood = max($0.lastGood, time) }
+    package func note(acceptedFixAt time: UTCTime) {
+        sources.withLock { $0.lastFixTime = max($0.lastFixTime, time) }
     }
 
     package func observe(_ event: ReportingEvent) {
         switch event {
-        case .serverTime(let time) where Self.useOfRelease ~= release.duration(to: time):
+        case .serverTime(let time) where Self.periodOfUse ~= release.duration(to: time):
             sources.withLock { $0.server = time }
-        case .accepted(let stored): note(lastGood: stored.update.timeOfFix)
+        case .accepted(let stored): note(acceptedFixAt: stored.update.timeOfFix)
         default: break
         }
     }

@@ -20,7 +20,7 @@ package struct EvictionWatch: Sendable {
 
     /// Returns the conditions for evictions that have occurred since the last call. The numbers in them count from
     /// `start`.
-    package mutating func conditions(of evictions: Evictions) -> [Condition] {
+    package mutating func newConditions(for evictions: Evictions) -> [Condition] {
         defer { last = evictions }
         func count(_ reasons: EvictionReason..., since before: Evictions) -> Int64 {
             reasons.reduce(0) { $0 + evictions[$1].count - before[$1].count }

@@ -31,7 +31,7 @@ package final class FollowerMeter: ReportingObserver {
 package struct FollowerErrors: Sendable {
     /// The maximum number of fixes that wait for an update that reports their track. If there are more, the waiting
     /// fixes are discarded without being measured.
-    private static let maximumWaiting = 4096
+    private static let maximumWaitingFixes = 4096
 
     /// The errors of the live position in metres, one for each fix. If an update is made from a fix, the error is
     /// measured after it.
@@ -39,7 +39,7 @@ package struct FollowerErrors: Sendable {
     /// The errors of the reported track in metres, one for each fix.
     package private(set) var track = Distribution(from: 0.01, to: 1e7, step: 1.01)
 
-    private struct Moment {
+    private struct MeasuredFix {
         let fix: Fix
         /// Whether there is a gap or a jump between the previous fix and this one.
         let isAfterBreak: Bool
@@ -48,9 +48,9 @@ package struct FollowerErrors: Sendable {
     /// The last reported position.
     private var reported: Fix?
     /// The latest fix. It hasn't been measured yet, because an update may still be made from it.
-    private var latest: Moment?
+    private var latest: MeasuredFix?
     /// The fixes since the last reported position, whose track hasn't been reported yet.
-    private var waiting: [Moment] = []
+    private var waitingFixes: [MeasuredFix] = []
     private var continuity = TrackContinuity()
 
     package init() {}
@@ -62,17 +62,17 @@ package struct FollowerErrors: Sendable {
         }
         var isAfterBreak = false
         if case .broken = continuity.step(to: fix) { isAfterBreak = true }
-        let moment = Moment(fix: fix, isAfterBreak: isAfterBreak)
-        latest = moment
-        if waiting.count == Self.maximumWaiting { waiting.removeAll(keepingCapacity: true) }
-        waiting.append(moment)
+        let measured = MeasuredFix(fix: fix, isAfterBreak: isAfterBreak)
+        latest = measured
+        if waitingFixes.count == Self.maximumWaitingFixes { waitingFixes.removeAll(keepingCapacity: true) }
+        waitingFixes.append(measured)
     }
 
     /// Begins a new track, because private mode has begun or ended. The errors measured so far are kept.
     package mutating func startOver() {
         reported = nil
         latest = nil
-        waiting = []
+        waitingFixes = []
         continuity = TrackContinuity()
     }
 
@@ -80,15 +80,15 @@ package struct FollowerErrors: Sendable {
     /// ignored, because a position is first sent from memory and then stored. Older positions are ignored too.
     package mutating func addUpdate(_ update: LocationUpdate) {
         let next = Fix(update)
-        let isPassed = waiting.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true
+        let isPassed = waitingFixes.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true
         if let reported, next.timeOfFix <= reported.timeOfFix, isPassed { return }
-        let passed = waiting.prefix { $0.fix.timeOfFix <= next.timeOfFix }
+        let passed = waitingFixes.prefix { $0.fix.timeOfFix <= next.timeOfFix }
         if let reported, !passed.contains(where: \.isAfterBreak) {
             for fix in passed.map(\.fix) {
                 track.add(reported.interpolated(to: next, at: fix.timeOfFix).distance(to: fix))
             }
         }
-        waiting.removeFirst(passed.count)
+        waitingFixes.removeFirst(passed.count)
         reported = next
     }
 }

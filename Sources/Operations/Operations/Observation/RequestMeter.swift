@@ -24,7 +24,7 @@ package final class RequestMeter: ReportingObserver {
         case .failed(let outcome, _, let took):
             guard let fault = outcome.fault else { return }
             state.withLock { figures in
-                figures.countFailure(fault.key)
+                figures.countFailure(fault.failureName)
                 if case .answered = fault, let took { figures.countAnswer(after: took) }
             }
         case .notPrepared: state.withLock { $0.countFailure("noToken") }
@@ -36,19 +36,19 @@ package final class RequestMeter: ReportingObserver {
 extension DeliveryFault {
     /// The name under which failures of this kind are counted: the status of the response, or the reason why there was
     /// no response.
-    fileprivate var key: String {
+    fileprivate var failureName: String {
         switch self {
         case .noPermit: "noToken"
         case .answered(let answer): "\(answer.status)"
-        case .unanswered(let lost), .aborted(_, let lost): lost.cause.key
-        case .everythingRejected(let fault): fault.key
+        case .unanswered(let lost), .aborted(_, let lost): lost.cause.failureName
+        case .everythingRejected(let fault): fault.failureName
         case .invalidAddress: "invalidAddress"
         }
     }
 }
 
 extension LostExchange.Cause {
-    fileprivate var key: String {
+    fileprivate var failureName: String {
         switch self {
         case .untrustedCertificate: "untrustedCertificate"
         default: "\(self)"
@@ -68,7 +68,7 @@ package struct RequestFigures: Sendable, Hashable {
 
     package init() {}
 
-    package var answers: Int { seconds.count }
+    package var answerCount: Int { seconds.count }
     package var longestAnswer: Duration { .seconds(seconds.maximum) }
 
     /// Counts a request whose response arrived after `duration`.
@@ -79,7 +79,7 @@ package struct RequestFigures: Sendable, Hashable {
 
     /// Returns the time within which the fraction `share` of all responses arrived, with a precision of 5 %; `nil`
     /// before the first response.
-    package func time(of share: Double) -> Duration? { seconds.quantile(share).map { .seconds($0) } }
+    package func answerTime(atQuantile share: Double) -> Duration? { seconds.quantile(share).map { .seconds($0) } }
 
     /// The failures as text, the most frequent reason first, such as `12 x 503, 3 x timedOut`; `nil` if there are none.
     package var failureList: String? { Self.list(of: failures) }

@@ -27,7 +27,7 @@ package struct RunningService: Sendable {
     /// - Throws: `.unavailable` if the service doesn't respond. The message contains the remedy, and the reason why the
     ///   previous run ended if it ended itself.
     package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
-        switch await ask() {
+        switch await requestStatus() {
         case .report(let report, let json): return (report, json)
         case .notRunning(let words), .otherProgram(let words), .unresponsive(let words):
             throw AgentError(.unavailable, words)
@@ -44,21 +44,25 @@ package struct RunningService: Sendable {
         case unresponsive(String)
     }
 
-    func ask() async -> Answer {
+    func requestStatus() async -> Answer {
         let address = address
         let outboxPath = outboxPath
         if case .loopback(_, port: 0) = address {
             let words =
                 "status.listen is \(address), which chooses a free port that only the log shows; set a fixed port"
-            guard let owner = await owner else { return .notRunning(words) }
+            guard let owner = await serviceProcess else { return .notRunning(words) }
             return .unresponsive("\(owner) has the outbox, but cannot be queried: \(words)")
         }
         let answer: Result<[UInt8], SystemError> = await onThread(named: "status") {
-            do throws(SystemError) { return .success(try Self.ask(address)) } catch { return .failure(error) }
+            do throws(SystemError) { return .success(try Self.statusResponse(from: address)) } catch {
+                return .failure(error)
+            }
         }
         switch answer {
         case .failure(let error):
-            if let owner = await owner, let words = Self.reasonForSilence(at: address, of: owner, outboxPath, error) {
+            if let owner = await serviceProcess,
+                let words = Self.reasonForSilence(at: address, of: owner, outboxPath: outboxPath, error: error)
+            {
                 return .unresponsive(words)
             }
             let user = EffectiveUser.current
@@ -69,13 +73,16 @@ package struct RunningService: Sendable {
             }
             return .notRunning(
                 await onThread(named: "status") {
-                    if let words = Self.accessObstacle(toOutboxAt: outboxPath, at: address, error) { return words }
+                    if let words = Self.accessObstacle(toOutboxAt: outboxPath, at: address, error: error) {
+                        return words
+                    }
                     let isElsewhere = [ECONNREFUSED, ENOENT].contains(error.number)
-                    return "\(Self.reasonForSilence(at: address, error)); \(Self.hint(outboxPath, error))"
-                        + (isElsewhere ? Self.hint(atOthers: HoldingProcess.otherServices) : "")
+                    let hint = Self.restartHint(outboxPath: outboxPath, error: error)
+                    return "\(Self.reasonForSilence(at: address, error: error)); \(hint)"
+                        + (isElsewhere ? Self.hint(atOtherServices: HoldingProcess.otherServices) : "")
                 })
         case .success(let bytes):
-            let (status, body) = Self.parts(of: bytes)
+            let (status, body) = Self.statusAndBody(of: bytes)
             guard status == 200, let report = try? JSONValue(parsing: body).decoded(as: StatusReport.self) else {
                 let words = ReportedText(bytes: body, limit: 200)
                 return .otherProgram(
@@ -87,7 +94,7 @@ package struct RunningService: Sendable {
     }
 
     /// The service's process, recognised by its lock on the outbox, whether it responds or not; `nil` if there is none.
-    private var owner: HoldingProcess? {
+    private var serviceProcess: HoldingProcess? {
         get async {
             await onThread(named: "owner") { [outboxPath] in
                 OutboxConfiguration.owner(ofOutboxAt: outboxPath)
@@ -99,7 +106,7 @@ package struct RunningService: Sendable {
     /// Returns the reason why the service doesn't respond although it is running, with the remedy. Returns `nil` if the
     /// error itself is clear enough.
     package static func reasonForSilence(
-        at address: LocalAddress, of owner: HoldingProcess, _ outboxPath: String, _ error: SystemError
+        at address: LocalAddress, of owner: HoldingProcess, outboxPath: String, error: SystemError
     ) -> String? {
         let (fact, cause): (String, String)
         switch error.number {
@@ -119,7 +126,7 @@ package struct RunningService: Sendable {
     }
 
     /// Returns the reason why this user can't find out whether a service is running; `nil` if the user can find out.
-    private static func accessObstacle(toOutboxAt outboxPath: String, at address: LocalAddress, _ error: SystemError)
+    private static func accessObstacle(toOutboxAt outboxPath: String, at address: LocalAddress, error: SystemError)
         -> String?
     {
         guard [ECONNREFUSED, ENOENT].contains(error.number),
@@ -131,7 +138,7 @@ package struct RunningService: Sendable {
             + "run this as root (sudo), or see systemctl status waypost"
     }
 
-    private static func reasonForSilence(at address: LocalAddress, _ error: SystemError) -> String {
+    private static func reasonForSilence(at address: LocalAddress, error: SystemError) -> String {
         switch error.number {
         case ECONNREFUSED, ENOENT: "the service is not running: nothing listens on \(address)"
         // These errors mean that sending or receiving has exceeded the time limit.
@@ -143,7 +150,7 @@ package struct RunningService: Sendable {
 
     /// Returns a hint on how to query `services`, which run with other configurations. The hint names only the first of
     /// them, and is empty if there are none.
-    package static func hint(atOthers services: [HoldingProcess]) -> String {
+    package static func hint(atOtherServices services: [HoldingProcess]) -> String {
         guard let service = services.first else { return "" }
         let rest = services.count == 1 ? "runs" : "and \(services.count - 1) more run"
         return "; \(service) \(rest) with another configuration: to query it, specify that file with --config"
@@ -151,7 +158,7 @@ package struct RunningService: Sendable {
 
     /// Returns a hint on where to look for the cause. If the previous run ended itself, the hint begins with the
     /// reason.
-    private static func hint(_ outboxPath: String, _ error: SystemError) -> String {
+    private static func restartHint(outboxPath: String, error: SystemError) -> String {
         let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
         let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"
         let path = StallRecord.path(forOutbox: outboxPath)
@@ -159,7 +166,7 @@ package struct RunningService: Sendable {
         return "the last run ended itself at \(record.time): \(record.reason); \(look)"
     }
 
-    private static func ask(_ address: LocalAddress) throws(SystemError) -> [UInt8] {
+    private static func statusResponse(from address: LocalAddress) throws(SystemError) -> [UInt8] {
         let socket = try connectedSocket(to: address, within: timeout)
         try socket.writeAll(Array("GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8).span)
         var answer: [UInt8] = []
@@ -174,7 +181,7 @@ package struct RunningService: Sendable {
     }
 
     /// Returns the status code and the body of an HTTP response. The status code is `nil` if `answer` isn't one.
-    private static func parts(of answer: [UInt8]) -> (status: Int?, body: [UInt8]) {
+    private static func statusAndBody(of answer: [UInt8]) -> (status: Int?, body: [UInt8]) {
         let end = Array("\r\n\r\n".utf8)
         guard answer.starts(with: Array("HTTP/1.".utf8)),
             let head = answer.indices.first(where: { answer[$0...].starts(with: end) })

@@ -70,7 +70,7 @@ private struct MetricFamily {
     /// even without samples.
     var isAbsent: Bool { isSingle && samples.isEmpty }
 
-    func text(_ profile: MetricsProfile) -> String {
+    func text(for profile: MetricsProfile) -> String {
         var text = profile == .full ? "# HELP waypost_\(name) \(help)\n" : ""
         text += "# TYPE waypost_\(name) \(kind.rawValue)\n"
         for sample in samples {
@@ -84,7 +84,7 @@ extension StatusReport {
     /// Returns the metrics of `profile` in Prometheus's text format, version 0.0.4.
     package func metrics(_ profile: MetricsProfile = .full) -> String {
         let families = serviceMetrics + updateMetrics + receiverMetrics + deliveryMetrics + hostMetrics
-        let text = families.filter { !$0.isAbsent && profile.includes($0.name) }.map { $0.text(profile) }.joined()
+        let text = families.filter { !$0.isAbsent && profile.includes($0.name) }.map { $0.text(for: profile) }.joined()
         return profile == .full ? text + counts.deliveryDelays.metrics : text
     }
 
@@ -92,14 +92,14 @@ extension StatusReport {
         // Only the last component of the vehicle's name is exported, because the others are the same for the whole
         // fleet.
         let vehicleID = vehicle.split(separator: "/").last.map(String.init) ?? vehicle
-        let build = "version=\"\(version.labelValue)\",vehicle=\"\(vehicleID.labelValue)\""
+        let build = "version=\"\(version.escapedLabelValue)\",vehicle=\"\(vehicleID.escapedLabelValue)\""
         let hash = configuration?.hash ?? ""
         // Only active conditions are exported. A series for each condition code would cost more on a metered SIM than
         // all other series together.
         let active = conditions.map { condition in
             let severity = condition.severity.rawValue
             return MetricFamily.Sample(
-                labels: "code=\"\(condition.code.labelValue)\",severity=\"\(severity)\","
+                labels: "code=\"\(condition.code.escapedLabelValue)\",severity=\"\(severity)\","
                     + "stage=\"\(condition.stage.rawValue)\"", value: 1)
         }
         let bypasses = Dictionary(
@@ -203,7 +203,7 @@ extension DeliveryDelays {
 
 extension String {
     /// The text, escaped for use in the quotes of a label's value.
-    fileprivate var labelValue: String {
+    fileprivate var escapedLabelValue: String {
         replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 }

@@ -33,7 +33,7 @@ package struct Verdict: Sendable, Hashable {
 
 extension StatusReport {
     /// The minimum number of pending updates that the verdict calls a backlog. They don't fit into one upload.
-    private static let backlog = 50
+    private static let minimumBacklog = 50
     /// The minimum time until the next attempt, in seconds, for which the verdict mentions the attempt.
     private static let minimumWait = 60
     /// The maximum time without a delivery in normal operation, in seconds. A heartbeat is sent every minute, and two
@@ -60,7 +60,7 @@ extension StatusReport {
     }
 
     private func lines(of condition: ReportedCondition, at now: UTCTime) -> [Verdict.Line] {
-        let since = Self.moment(condition.seconds, before: now)
+        let since = Self.timeOfDay(condition.seconds, before: now)
         var lines = [Verdict.Line(part: .title, text: "\(condition.title.capitalizedSentence), since \(since)")]
         for (index, cause) in condition.causes.enumerated() {
             lines.append(Verdict.Line(part: .cause, text: cause.cause))
@@ -74,7 +74,7 @@ extension StatusReport {
     }
 
     private var isCatchingUp: Bool {
-        ledger.pending >= Self.backlog && (delivery.secondsSinceDelivery ?? .max) <= Self.maximumSilence
+        ledger.pending >= Self.minimumBacklog && (delivery.secondsSinceDelivery ?? .max) <= Self.maximumSilence
     }
 
     private var healthySummary: [Verdict.Line] {
@@ -88,20 +88,20 @@ extension StatusReport {
             }
             return lines("Starting", "\(started), and its first update is being delivered.")
         }
-        let rest = ledger.pending == 0 ? "nothing is" : Self.subject(ledger.pending)
+        let rest = ledger.pending == 0 ? "nothing is" : Self.subjectAndVerb(for: ledger.pending)
         let last = "The last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest) pending."
         guard isCatchingUp else { return lines("All is well", last) }
         return lines("Catching up", "\(last) The newest position goes first; the earlier ones follow by themselves.")
     }
 
     /// Returns the start of a sentence about updates, such as `1 update is` or `12 updates are`.
-    static func subject(_ updates: Int64) -> String {
+    static func subjectAndVerb(for updates: Int64) -> String {
         "\(updates.counted("update")) \(updates == 1 ? "is" : "are")"
     }
 
     /// Returns the time of day `seconds` before `now`, such as `09:14 UTC`. If that isn't today, the result includes
     /// the date.
-    private static func moment(_ seconds: Int, before now: UTCTime) -> String {
+    private static func timeOfDay(_ seconds: Int, before now: UTCTime) -> String {
         let time = now.advanced(by: .zero - .seconds(seconds))
         let text = time.description
         let date = text.prefix(10)

@@ -13,7 +13,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var version: String
     package var vehicle: String
     /// The source of the current configuration; absent if the configuration can't be reloaded, such as in a replay.
-    package var configuration: Loaded?
+    package var configuration: LoadedConfiguration?
     /// A description of when the service makes updates, such as at a fixed interval.
     package var reporting: String?
     package var uptimeSeconds: Int
@@ -30,7 +30,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var host: Host
 
     /// Facts about the service that aren't in the monitor's snapshot.
-    package struct Surroundings: Sendable {
+    package struct HostContext: Sendable {
         package var tokenProvider = ""
         package var reporting: String?
         package var configurationHash: String?
@@ -57,43 +57,43 @@ package struct StatusReport: Sendable, Hashable, Codable {
 
     package init(
         vehicle: String, snapshot: AgentMonitor.Snapshot, outbox: StoreSummary, durability: OutboxDurability,
-        surroundings: Surroundings = Surroundings(), at now: Duration
+        context: HostContext = HostContext(), at now: Duration
     ) {
         let offset = snapshot.clocks.offset?.offset
-        let present = surroundings.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
+        let present = context.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
         version = Release.version
         self.vehicle = vehicle
         configuration = snapshot.configuration.loadedAt.map { time in
-            Loaded(
-                loadedAt: time.description, file: snapshot.configuration.file, hash: surroundings.configurationHash)
+            LoadedConfiguration(
+                loadedAt: time.description, file: snapshot.configuration.file, hash: context.configurationHash)
         }
-        reporting = surroundings.reporting
+        reporting = context.reporting
         uptimeSeconds = Int(now / .seconds(1))
         conditions = snapshot.conditions.visible(at: now).map { active in
             var condition = ReportedCondition(active, at: now)
-            condition.safe = Self.safety(while: active.code, pending: outbox.ledger.pending)
+            condition.safe = Self.safetyClause(while: active.code, pending: outbox.ledger.pending)
             return condition
         }
         privateSeconds = seconds(from: snapshot.privateSince, to: now)
         receiver = Receiver(snapshot.receiver, at: now)
-        token = Token(surroundings.tokenProvider, snapshot.token, present: present, at: now)
+        token = Token(context.tokenProvider, snapshot.token, present: present, at: now)
         delivery = Delivery(snapshot.delivery, newest: outbox.newestDelivered?.update.timeOfFix, at: now)
         ledger = outbox.ledger
         self.outbox = Outbox(
-            outbox, durability, surroundings, present: snapshot.receiver.present(at: now) ?? present)
+            outbox, durability, context, present: snapshot.receiver.present(at: now) ?? present)
         counts = Counts(snapshot)
         host = Host(
-            residentBytes: surroundings.residentBytes, freeDiskBytes: surroundings.extent?.freeDiskBytes,
+            residentBytes: context.residentBytes, freeDiskBytes: context.extent?.freeDiskBytes,
             clockOffsetSeconds: offset.map { Int($0.components.seconds) })
     }
 
     /// Returns a clause that says which updates are safe although a condition with `code` is active; `nil` if there is
     /// nothing to say.
-    private static func safety(while code: ConditionCode, pending: Int64) -> String? {
+    private static func safetyClause(while code: ConditionCode, pending: Int64) -> String? {
         switch (code.stage, code.severity) {
         case (.outbox, .error) where code != .updatesLost: "the last positions are kept in memory"
         case (.token, .error), (.delivery, .error), (.delivery, .warning):
-            pending > 0 ? "\(Self.subject(pending)) safe in the outbox" : nil
+            pending > 0 ? "\(Self.subjectAndVerb(for: pending)) safe in the outbox" : nil
         default: nil
         }
     }
@@ -108,7 +108,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         return !isBlocked && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
     }
 
-    private var fixIsExpected: Bool {
+    private var isFixExpected: Bool {
         receiver.kind == ReceiverState.Kind.receiving.rawValue && receiver.secondsSinceFix != nil
             || conditions.contains { $0.stage == .receiver && $0.severity != .info }
     }
@@ -122,7 +122,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     /// The status line in `systemctl status`.
     package var headline: String {
         let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet"
-        let why = fixIsExpected ? "" : " (\(receiver.state))"
+        let why = isFixExpected ? "" : " (\(receiver.state))"
         let earlier = delivery.timeOfFix.map { "last delivered fix: \($0)" } ?? "nothing delivered yet"
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? earlier
         let found = conditions.map { "; \($0.title): " + $0.causes.map(\.cause).joined(separator: "; ") }.joined()
@@ -289,7 +289,7 @@ extension StatusReport {
     }
 
     /// The source of the current configuration, and a hash of its settings.
-    package struct Loaded: Sendable, Hashable, Codable {
+    package struct LoadedConfiguration: Sendable, Hashable, Codable {
         /// The time at which the configuration was read, according to the host's clock.
         package var loadedAt: String
         /// The file that the configuration was read from.
@@ -312,9 +312,9 @@ extension StatusReport.Receiver {
             kind: (receiver.state?.kind ?? .starting).rawValue,
             secondsSinceFix: seconds(from: receiver.lastFixAt, to: now),
             timeOfFix: receiver.lastFix?.fix.timeOfFix.description, quality: receiver.lastFix?.fix.quality.rawValue,
-            accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),
+            accuracyMeters: fix?.horizontalAccuracyMeters.map(roundedToTenths), hdop: fix?.hdop.map(roundedToTenths),
             satellitesUsed: fix?.satellitesUsed ?? sky?.satellites.count(where: \.isUsed),
-            satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.all))
+            satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.systems))
     }
 }
 
@@ -323,14 +323,14 @@ extension StatusReport.Delivery {
     /// is none.
     fileprivate init(_ delivery: AgentMonitor.Delivery, newest: UTCTime?, at now: Duration) {
         self.init(
-            secondsSinceDelivery: seconds(from: delivery.last?.at, to: now),
-            timeOfFix: (delivery.last?.timeOfFix ?? newest)?.description,
-            nextAttemptSeconds: delivery.waitsUntil.flatMap { $0 > now ? seconds(from: now, to: $0) : nil })
+            secondsSinceDelivery: seconds(from: delivery.lastDelivered?.at, to: now),
+            timeOfFix: (delivery.lastDelivered?.timeOfFix ?? newest)?.description,
+            nextAttemptSeconds: delivery.nextAttempt.flatMap { $0 > now ? seconds(from: now, to: $0) : nil })
     }
 }
 
 extension StatusReport.SystemInView {
-    fileprivate static func all(of sky: Sky) -> [Self] {
+    fileprivate static func systems(in sky: Sky) -> [Self] {
         SatelliteSystem.allCases.compactMap { system in
             let satellites = sky.satellites.filter { $0.id.system == system }
             guard !satellites.isEmpty else { return nil }
@@ -358,12 +358,12 @@ extension StatusReport.Token {
 
 extension StatusReport.Outbox {
     fileprivate init(
-        _ summary: StoreSummary, _ durability: OutboxDurability, _ surroundings: StatusReport.Surroundings,
+        _ summary: StoreSummary, _ durability: OutboxDurability, _ context: StatusReport.HostContext,
         present: UTCTime?
     ) {
-        let extent = surroundings.extent
+        let extent = context.extent
         self.init(
-            path: surroundings.outboxPath, bytes: extent?.bytes, usedBytes: extent?.usedBytes,
+            path: context.outboxPath, bytes: extent?.bytes, usedBytes: extent?.usedBytes,
             maximumBytes: extent?.maximumBytes,
             oldestPendingSeconds: extent?.oldestPending.flatMap { oldest in
                 present.map { max(0, Int(oldest.duration(to: $0).components.seconds)) }
@@ -387,7 +387,7 @@ extension StatusReport.Counts {
 }
 
 /// Returns `value` rounded to one decimal, which is precise enough for people.
-private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+private func roundedToTenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 
 /// Returns the number of whole seconds from `moment` to `later`; `nil` if `moment` is `nil`.
 private func seconds(from moment: Duration?, to later: Duration) -> Int? {

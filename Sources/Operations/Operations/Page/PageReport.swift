@@ -15,18 +15,18 @@ struct PageReport {
     var json: JSONValue {
         .object([
             "now": .integer(now.millisecondsSince1970),
-            "verdict": verdict,
-            "status": (try? JSONValue(encoding: status)) ?? .null, "place": place,
+            "verdict": verdictJSON,
+            "status": (try? JSONValue(encoding: status)) ?? .null, "place": placeJSON,
             "minutes": .array(history.minutes(at: uptime).map(Self.json(of:))),
             // The ends of an outage are positions in the list of minutes, so that the page draws outages and minutes on
             // the same scale.
             "outages": .array(
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
-            "events": .array(history.lines.reversed().map(event)),
+            "events": .array(history.lines.reversed().map(eventJSON)),
         ])
     }
 
-    private var verdict: JSONValue {
+    private var verdictJSON: JSONValue {
         let verdict = status.verdict(at: now)
         let paragraphs = verdict.paragraphs.map { lines in
             JSONValue.array(lines.map { .object(["part": .string($0.part.rawValue), "text": .string($0.text)]) })
@@ -34,8 +34,8 @@ struct PageReport {
         return .object(["kind": .string(verdict.kind.rawValue), "paragraphs": .array(paragraphs)])
     }
 
-    private var place: JSONValue {
-        guard let fix = history.newest?.fix else { return .null }
+    private var placeJSON: JSONValue {
+        guard let fix = history.newestFix?.fix else { return .null }
         let isCurrent = history.isCurrent(at: uptime)
         func current(_ value: Double?) -> JSONValue { isCurrent ? value.map(JSONValue.number) ?? .null : .null }
         return .object([
@@ -45,7 +45,7 @@ struct PageReport {
         ])
     }
 
-    private func event(_ line: RecentHistory.Line) -> JSONValue {
+    private func eventJSON(_ line: RecentHistory.Line) -> JSONValue {
         .object([
             "time": .integer(now.advanced(by: line.at - uptime).millisecondsSince1970),
             "level": .string(line.level.rawValue), "text": .string(line.text),

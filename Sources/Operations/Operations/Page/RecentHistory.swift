@@ -26,8 +26,8 @@ struct RecentHistory: Sendable {
     }
 
     /// A fix compressed to 24 bytes. Its coordinates are precise to about a centimetre.
-    private struct Place: Sendable {
-        let at: Int32
+    private struct CompressedFix: Sendable {
+        let arrivalSeconds: Int32
         let timeOfFix: Int64
         let latitude: Int32
         let longitude: Int32
@@ -41,7 +41,7 @@ struct RecentHistory: Sendable {
             guard let latitude = Int32(exactly: (fix.latitude * Self.unitsPerDegree).rounded()),
                 let longitude = Int32(exactly: (fix.longitude * Self.unitsPerDegree).rounded())
             else { return nil }
-            at = Int32(clamping: now.components.seconds)
+            arrivalSeconds = Int32(clamping: now.components.seconds)
             timeOfFix = fix.timeOfFix.millisecondsSince1970
             self.latitude = latitude
             self.longitude = longitude
@@ -57,7 +57,7 @@ struct RecentHistory: Sendable {
         }
     }
 
-    static let length = Duration.seconds(3600)
+    static let period = Duration.seconds(3600)
     /// The number of minutes that the chart shows.
     static let minuteCount = 60
     /// The minimum time between two stored fixes. It limits an hour to 900 fixes, which take 21 KiB.
@@ -72,9 +72,9 @@ struct RecentHistory: Sendable {
     private static let minimumOutage = Duration.seconds(5)
 
     /// The newest accepted fix, and the time at which it arrived.
-    private(set) var newest: (fix: Fix, at: Duration)?
+    private(set) var newestFix: (fix: Fix, at: Duration)?
     private var isPrivate = false
-    private var places: [Place] = []
+    private var storedFixes: [CompressedFix] = []
     /// The minutes in which an event has occurred. Each has its number, counted from the start.
     private var minutes: [(number: Int, minute: Minute)] = []
     private var pastOutages: [ClosedRange<Duration>] = []
@@ -89,20 +89,20 @@ struct RecentHistory: Sendable {
         case .privateModeBegan:
             isPrivate = true
             // The track is removed, because it leads to the place where private mode began and would reveal it.
-            newest = nil
-            places = []
+            newestFix = nil
+            storedFixes = []
         case .privateModeEnded: isPrivate = false
         case .delivered(let batch, _, _):
-            change(at: now) { $0.delivered += batch.pending.count }
+            changeMinute(at: now) { $0.delivered += batch.pending.count }
             endOutage(at: now)
         case .failed, .notPrepared:
-            change(at: now) { $0.failed += 1 }
+            changeMinute(at: now) { $0.failed += 1 }
             outageSince = outageSince ?? now
         default: break
         }
     }
 
-    mutating func note(pending: Int64, at now: Duration) { change(at: now) { $0.pending = pending } }
+    mutating func note(pending: Int64, at now: Duration) { changeMinute(at: now) { $0.pending = pending } }
 
     mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
         if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
@@ -111,8 +111,8 @@ struct RecentHistory: Sendable {
 
     /// Returns the stored fixes of the last hour, the oldest first.
     func track(at now: Duration) -> [Fix] {
-        let oldest = (now - Self.length).components.seconds
-        return places.lazy.filter { Int64($0.at) >= oldest }.map(\.fix)
+        let oldest = (now - Self.period).components.seconds
+        return storedFixes.lazy.filter { Int64($0.arrivalSeconds) >= oldest }.map(\.fix)
     }
 
     /// Returns the track that the map shows: the stored fixes of the last hour, and the newest fix.
@@ -120,14 +120,14 @@ struct RecentHistory: Sendable {
         var survey = TrackSurvey()
         let track = track(at: now)
         for fix in track { survey.add(fix) }
-        if let newest, let last = track.last, newest.fix.timeOfFix > last.timeOfFix { survey.add(newest.fix) }
+        if let newestFix, let last = track.last, newestFix.fix.timeOfFix > last.timeOfFix { survey.add(newestFix.fix) }
         return survey
     }
 
     /// Returns the map as a section of the technician's page.
     func map(at now: Duration) -> Markup {
-        guard let newest, now - newest.at <= Self.length,
-            let map = TrackMap(survey(at: now), newest: newest.fix, isCurrent: isCurrent(at: now))
+        guard let newestFix, now - newestFix.at <= Self.period,
+            let map = TrackMap(survey(at: now), newest: newestFix.fix, isCurrent: isCurrent(at: now))
         else {
             let reason = isPrivate ? "The position is private." : "There was no position in the last hour."
             return "<section><h2>Map</h2><p>\(reason)</p></section>"
@@ -136,12 +136,12 @@ struct RecentHistory: Sendable {
     }
 
     /// Returns whether the newest fix is recent enough to be shown as the current position.
-    func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.maximumCurrentAge } ?? false }
+    func isCurrent(at now: Duration) -> Bool { newestFix.map { now - $0.at <= Self.maximumCurrentAge } ?? false }
 
     /// Returns the minutes of the last hour. The oldest minute comes first and the current one last. A minute before
     /// the service started is `nil`.
     func minutes(at now: Duration) -> [Minute?] {
-        let last = Self.number(of: now)
+        let last = Self.minuteNumber(of: now)
         let noted = Dictionary(minutes.map { ($0.number, $0.minute) }) { $1 }
         return (last - Self.minuteCount + 1...last).map { number -> Minute? in
             number < 0 ? nil : noted[number] ?? Minute()
@@ -150,13 +150,13 @@ struct RecentHistory: Sendable {
 
     /// Returns the position of `moment` in the list that `minutes(at:)` returns, counted from 0 with fractions.
     static func minutePosition(of moment: Duration, at now: Duration) -> Double {
-        moment / .seconds(60) - Double(number(of: now) - minuteCount + 1)
+        moment / .seconds(60) - Double(minuteNumber(of: now) - minuteCount + 1)
     }
 
     /// Returns the outages of the last hour: periods in which attempts failed and none succeeded. The last one may
     /// still be going on.
     func outages(at now: Duration) -> [ClosedRange<Duration>] {
-        let start = now - Self.length
+        let start = now - Self.period
         var outages = pastOutages
         if let since = outageSince, now - since >= Self.minimumOutage { outages.append(since...now) }
         return outages.filter { $0.upperBound >= start }.map { max(start, $0.lowerBound)...$0.upperBound }
@@ -175,13 +175,13 @@ struct RecentHistory: Sendable {
     }
 
     private mutating func note(_ fix: Fix, at now: Duration) {
-        newest = (fix, now)
+        newestFix = (fix, now)
         let second = now.components.seconds
-        if let last = places.last, second - Int64(last.at) < Self.spacing.components.seconds { return }
-        guard let place = Place(fix, at: now) else { return }
-        let oldest = (now - Self.length).components.seconds
-        places.removeFirst(places.prefix { Int64($0.at) < oldest }.count)
-        places.append(place)
+        if let last = storedFixes.last, second - Int64(last.arrivalSeconds) < Self.spacing.components.seconds { return }
+        guard let compressed = CompressedFix(fix, at: now) else { return }
+        let oldest = (now - Self.period).components.seconds
+        storedFixes.removeFirst(storedFixes.prefix { Int64($0.arrivalSeconds) < oldest }.count)
+        storedFixes.append(compressed)
     }
 
     private mutating func endOutage(at now: Duration) {
@@ -192,8 +192,8 @@ struct RecentHistory: Sendable {
         pastOutages.append(since...now)
     }
 
-    private mutating func change(at now: Duration, _ body: (inout Minute) -> Void) {
-        let number = Self.number(of: now)
+    private mutating func changeMinute(at now: Duration, _ body: (inout Minute) -> Void) {
+        let number = Self.minuteNumber(of: now)
         if minutes.last?.number != number {
             minutes.append((number, Minute()))
             minutes.removeAll { $0.number <= number - Self.minuteCount }
@@ -201,7 +201,7 @@ struct RecentHistory: Sendable {
         body(&minutes[minutes.count - 1].minute)
     }
 
-    private static func number(of moment: Duration) -> Int { Int(moment.components.seconds / 60) }
+    private static func minuteNumber(of moment: Duration) -> Int { Int(moment.components.seconds / 60) }
 }
 
 /// Records the history of a running service.

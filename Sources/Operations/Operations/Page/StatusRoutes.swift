@@ -34,23 +34,23 @@ package struct StatusRoutes: Sendable {
             guard request.method == .get || request.method == .head else {
                 return .refusal(status: 405, "this address is read-only; use GET")
             }
-            return await read(request)
+            return await response(toRead: request)
         default:
             return .refusal(status: 404, "not found; this address has /, /healthz, /metrics and /status")
         }
     }
 
-    private func read(_ request: ServedRequest) async -> ServedResponse {
+    private func response(toRead request: ServedRequest) async -> ServedResponse {
         let path = request.path
         if path == "/" {
             let nonce = nonce()
-            return Self.guarded(
-                "text/html; charset=utf-8", TechnicianPage.html(nonce: nonce),
-                policy: TechnicianPage.policy(nonce: nonce))
+            return Self.protectedResponse(
+                contentType: "text/html; charset=utf-8", body: TechnicianPage.html(nonce: nonce),
+                policy: TechnicianPage.contentSecurityPolicy(nonce: nonce))
         }
         if path == "/map" {
             let (history, uptime) = history.current
-            return Self.guarded("text/html; charset=utf-8", history.map(at: uptime).text)
+            return Self.protectedResponse(contentType: "text/html; charset=utf-8", body: history.map(at: uptime).text)
         }
         let report = await report()
         switch path {
@@ -67,18 +67,18 @@ package struct StatusRoutes: Sendable {
         case "/page.json":
             let (history, uptime) = history.current
             let page = PageReport(status: report, history: history, uptime: uptime, now: now())
-            return Self.guarded("application/json", page.json.text)
+            return Self.protectedResponse(contentType: "application/json", body: page.json.text)
         default:
             guard let body = try? JSONValue(encoding: report).prettyText else {
                 return .refusal(status: 500, "could not write the status as JSON")
             }
-            return Self.guarded("application/json", body + "\n")
+            return Self.protectedResponse(contentType: "application/json", body: body + "\n")
         }
     }
 
     /// Returns a response whose headers keep it out of caches and frames, and hide it from pages of other origins.
-    private static func guarded(
-        _ contentType: String, _ body: String, policy: String = "default-src 'none'"
+    private static func protectedResponse(
+        contentType: String, body: String, policy: String = "default-src 'none'"
     ) -> ServedResponse {
         ServedResponse(
             status: 200, contentType: contentType, body,

@@ -5,7 +5,7 @@ import TrackDrawing
 enum TechnicianPage {
     /// Returns the page's content security policy. It allows only the page's own style and script, and requests to the
     /// page's own address.
-    static func policy(nonce: String) -> String {
+    static func contentSecurityPolicy(nonce: String) -> String {
         "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     }

@@ -21,11 +21,13 @@ package struct OutboxVehicle: Sendable {
     ///
     /// - Throws: `otherVehicle` if pending updates belong to another vehicle. If there is no record, the updates
     ///   are assumed to belong to `vehicle`.
-    package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
-        guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
+    package func require(_ vehicle: VehicleName, ledger: Ledger) throws(OutboxError) {
+        guard ledger.pending > 0, let recordedVehicle, recordedVehicle.description != vehicle.description else {
+            return
+        }
         throw OutboxError(
-            .otherVehicle, path: outbox,
-            .otherVehicle(earlier, pending: ledger.pending, configured: "\(vehicle)"))
+            .ofAnotherVehicle, path: outbox,
+            .ofVehicle(recordedVehicle, pending: ledger.pending, configured: "\(vehicle)"))
     }
 
     /// Verifies the same as `require`, then records that the outbox belongs to `vehicle`. Blocks.
@@ -34,16 +36,16 @@ package struct OutboxVehicle: Sendable {
     ///   - vehicle: the configured vehicle.
     ///   - ledger: the outbox's ledger.
     ///   - warn: receives a warning if the record can't be written.
-    /// - Throws: `otherVehicle` if pending updates belong to another vehicle.
-    package func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
-        try require(vehicle, ledger)
-        guard earlier?.description != vehicle.description else { return }
+    /// - Throws: `ofAnotherVehicle` if pending updates belong to another vehicle.
+    package func adopt(_ vehicle: VehicleName, ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
+        try require(vehicle, ledger: ledger)
+        guard recordedVehicle?.description != vehicle.description else { return }
         do throws(SystemError) {
             try FileReplacement(at: path).commit(Array("\(vehicle)\n".utf8))
         } catch { warn("could not record the vehicle of the pending updates: \(error)") }
     }
 
-    private var earlier: ReportedText? {
+    private var recordedVehicle: ReportedText? {
         guard (try? FileStatus(at: path))?.isOwnFile == true,
             let bytes = try? BoundedFile.contents(of: path, limit: 1024), bytes.last == UInt8(ascii: "\n")
         else { return nil }

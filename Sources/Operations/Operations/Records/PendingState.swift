@@ -16,11 +16,11 @@ package struct PendingState: Sendable {
     static let suffix = ".pending-state"
 
     /// Whether the vehicle's final state still has to be sent.
-    package var isPending: Bool { get async { await onDisk { isRecorded } ?? false } }
+    package var isPending: Bool { get async { await onDiskThread { isRecorded } ?? false } }
 
     /// Records whether the vehicle's final state still has to be sent.
     package func set(_ isPending: Bool, log: LogWriter) async {
-        let failure = await onDisk { () -> SystemError? in
+        let failure = await onDiskThread { () -> SystemError? in
             do throws(SystemError) {
                 if isPending, !isRecorded { try FileReplacement(at: path).commit(record) }
                 // A record of another vehicle is also removed, because it is obsolete.
@@ -39,7 +39,7 @@ package struct PendingState: Sendable {
             && (try? BoundedFile.contents(of: path, limit: 1024)) == record
     }
 
-    private func onDisk<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-        try? await onThreadIfPossible(named: "pending-state", body).get()
+    private func onDiskThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
+        try? await onThreadIfAny(named: "pending-state", body).get()
     }
 }

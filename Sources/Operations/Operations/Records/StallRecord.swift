@@ -31,8 +31,8 @@ package struct StallRecord: Sendable, Hashable, Codable {
 
     /// Writes the record to a file that only this user can read. Replaces an existing file atomically.
     package func write(to path: String) throws {
-        let place = try FileReplacement(at: path)
-        try place.commit(Array((JSONValue(encoding: self).text + "\n").utf8))
+        let file = try FileReplacement(at: path)
+        try file.commit(Array((JSONValue(encoding: self).text + "\n").utf8))
     }
 
     /// Returns the record of the previous run; `nil` if there is none, or if it can't be read.

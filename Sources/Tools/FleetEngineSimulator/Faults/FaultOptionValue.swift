@@ -9,16 +9,16 @@ struct FaultOptionValue {
     /// Parses the value as a rate from 0 to 1.
     func rate() throws(FaultPlan.OptionError) -> Double { try rate(text) }
 
-    /// Parses the value as a list `KIND:RATE,...`. `kind` parses the text before an entry's colon. `advice` describes
-    /// an entry in the error message.
+    /// Parses the value as a list `KIND:RATE,...`. `parseKind` parses the text before an entry's colon. `form`
+    /// describes an entry in the error message.
     func rates<Kind: Sendable & Hashable>(
-        _ advice: String, _ kind: (Substring) -> Kind?
+        ofForm form: String, parsingKind parseKind: (Substring) -> Kind?
     ) throws(FaultPlan.OptionError) -> [FaultRate<Kind>] {
         var rates: [FaultRate<Kind>] = []
         for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
             let halves = entry.split(separator: ":", omittingEmptySubsequences: false)
-            guard halves.count == 2, let kind = kind(halves[0]) else {
-                throw error("\"\(entry)\" must have the form \(advice)")
+            guard halves.count == 2, let kind = parseKind(halves[0]) else {
+                throw error("\"\(entry)\" must have the form \(form)")
             }
             rates.append(FaultRate(kind: kind, rate: try rate(String(halves[1]))))
         }
@@ -26,7 +26,7 @@ struct FaultOptionValue {
     }
 
     /// Parses the value as a whole number in `range`.
-    func count(_ range: ClosedRange<Int>) throws(FaultPlan.OptionError) -> Int {
+    func count(in range: ClosedRange<Int>) throws(FaultPlan.OptionError) -> Int {
         guard let count = Int(text), range.contains(count) else {
             throw error("use a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
@@ -36,7 +36,7 @@ struct FaultOptionValue {
     /// Parses the value as a number of seconds, such as `60`.
     func seconds() throws(FaultPlan.OptionError) -> Double {
         guard let seconds = Self.seconds(text) else {
-            throw error(Self.withoutUnit(text) ?? "use a number of seconds from 0 to 1000000, such as 60")
+            throw error(Self.adviceOnUnit(in: text) ?? "use a number of seconds from 0 to 1000000, such as 60")
         }
         return seconds
     }
@@ -57,7 +57,7 @@ struct FaultOptionValue {
     /// Parses the value as a number of seconds or a range of seconds, such as `0.5` or `0.5..2`.
     func delay() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         if let seconds = Self.seconds(text) { return seconds...seconds }
-        if let advice = Self.withoutUnit(text) { throw error(advice) }
+        if let advice = Self.adviceOnUnit(in: text) { throw error(advice) }
         return try range()
     }
 
@@ -71,7 +71,7 @@ struct FaultOptionValue {
 
     /// Returns advice about a value with a unit, such as `500ms` or `2s`: the number of seconds to write instead.
     /// Returns `nil` for other text.
-    private static func withoutUnit(_ text: String) -> String? {
+    private static func adviceOnUnit(in text: String) -> String? {
         for (unit, scale) in [("ms", 0.001), ("s", 1)] where text.hasSuffix(unit) {
             guard let number = Double(text.dropLast(unit.count)), let seconds = seconds("\(number * scale)") else {
                 continue

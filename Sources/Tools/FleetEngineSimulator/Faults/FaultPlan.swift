@@ -168,16 +168,16 @@ extension FaultPlan {
         let value = FaultOptionValue(option: option, text: text)
         switch option {
         case "--errors":
-            errors = try value.rates("STATUS:RATE, such as 503:0.3, with a status from 400 to 599") { status in
+            errors = try value.rates(ofForm: "STATUS:RATE, such as 503:0.3, with a status from 400 to 599") { status in
                 Int(status).flatMap { (400...599).contains($0) ? $0 : nil }
             }
         case "--resets": resets = try value.rate()
         case "--drops": drops = try value.rate()
         case "--stalls": stalls = try value.rate()
         case "--delay": delay = try value.delay()
-        case "--retry-after": retryAdvice = .header(seconds: try value.count(0...86400))
-        case "--retry-info": retryAdvice = .detail(seconds: try value.count(0...86400))
-        case "--past-limit": maximumPastLocations = try value.count(0...10_000)
+        case "--retry-after": retryAdvice = .header(seconds: try value.count(in: 0...86400))
+        case "--retry-info": retryAdvice = .detail(seconds: try value.count(in: 0...86400))
+        case "--past-limit": maximumPastLocations = try value.count(in: 0...10_000)
         case "--outage": outages.append(try value.range())
         default:
             guard try tokens.set(value) else {

@@ -24,7 +24,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
     /// range.
     package var delay: ClosedRange<Double>?
     /// The lifetime of the tokens, in seconds.
-    package var life = 3600
+    package var lifetime = 3600
     /// The form of the expiry; `nil` selects the usual form of the response's format (see `TokenAnswerShape`).
     package var expiryStyle: ExpiryStyle?
     /// The number of seconds by which the issuer's clock is ahead of Fleet Engine's; negative if the issuer's clock is
@@ -71,7 +71,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
         }
         descriptions += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.kind.description)" }
         if let delay { descriptions.append("token answers delayed \(FaultPlan.text(for: delay))") }
-        if life != 3600 { descriptions.append("tokens expire after \(life) s") }
+        if lifetime != 3600 { descriptions.append("tokens expire after \(lifetime) s") }
         if let expiryStyle { descriptions.append("token expiry as \(expiryStyle.rawValue)") }
         if clockOffset != 0 { descriptions.append("issuer's clock off by \(clockOffset) s") }
         return descriptions + keyRotations.map { "new key at \($0) s" }
@@ -144,18 +144,19 @@ extension TokenFaultPlan {
         switch value.option {
         case "--token-outage":
             if Int(value.text) != nil {
-                outage = .first(try value.count(0...1_000_000))
+                outage = .first(try value.count(in: 0...1_000_000))
             } else {
                 outage = .seconds(try value.range(or: ", or a COUNT of token requests such as 3"))
             }
         case "--token-errors":
             rates = try value.rates(
-                "FAULT:RATE, such as 503:0.3 or page:0.1, where FAULT is 400 to 599, page, empty, wrongVehicle, "
-                    + "wrongAudience or expired", TokenFault.init)
+                ofForm:
+                    "FAULT:RATE, such as 503:0.3 or page:0.1, where FAULT is 400 to 599, page, empty, wrongVehicle, "
+                    + "wrongAudience or expired", parsingKind: TokenFault.init)
         case "--token-delay": delay = try value.delay()
-        case "--token-life": life = try value.count(1...3600)
+        case "--token-life": lifetime = try value.count(in: 1...3600)
         case "--token-expiry": expiryStyle = .some(try value.choice())
-        case "--token-clock": clockOffset = try value.count(-1_000_000_000...1_000_000_000)
+        case "--token-clock": clockOffset = try value.count(in: -1_000_000_000...1_000_000_000)
         case "--key-rotation": keyRotations.append(try value.seconds())
         default: return false
         }

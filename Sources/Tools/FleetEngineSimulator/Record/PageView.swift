@@ -16,7 +16,7 @@ struct PageView {
     private static let maximumTrips = 50
     /// The time for which a position is shown as current after its arrival. Older positions are shown as the last known
     /// ones. The time exceeds a minute, because a parked vehicle reports every minute.
-    private static let longestCurrent = Duration.seconds(75)
+    private static let maximumCurrentAge = Duration.seconds(75)
 
     let record: SimulatorRecord
     /// The name of the vehicle chosen on the page. If it is `nil`, the page shows all vehicles, or the only one in
@@ -33,26 +33,26 @@ struct PageView {
         let chosen = names.first { $0.description == selected } ?? (names.count == 1 ? names.first : nil)
         let window = ArrivalWindow(startedAt: startedAt, now: now)
         var page = record.summary
-        page["now"] = Self.time(now)
-        page["startedAt"] = Self.time(startedAt)
+        page["now"] = Self.timeJSON(now)
+        page["startedAt"] = Self.timeJSON(startedAt)
         page["faults"] = .array(settings.faults.descriptionsWithoutOutages.map(JSONValue.string))
-        page["outages"] = .array(settings.faults.outages.map { Self.span(clock($0)) })
+        page["outages"] = .array(settings.faults.outages.map { Self.spanJSON(times(of: $0)) })
         page["outage"] = outage
-        page["answeringSince"] = Self.time(answeringSince)
-        page["nextOutage"] = settings.faults.nextOutage(after: elapsed).map { Self.span(clock($0)) } ?? .null
+        page["answeringSince"] = Self.timeJSON(answeringSince)
+        page["nextOutage"] = settings.faults.nextOutage(after: elapsed).map { Self.spanJSON(times(of: $0)) } ?? .null
         page["recordFailure"] = recordFailure.map(JSONValue.string) ?? .null
-        page["tokens"] = .array(record.recentTokens.suffix(6).reversed().map(Self.token))
-        page["requests"] = .array(record.recentRequests.suffix(12).reversed().map(Self.request))
+        page["tokens"] = .array(record.recentTokens.suffix(6).reversed().map(Self.tokenJSON))
+        page["requests"] = .array(record.recentRequests.suffix(12).reversed().map(Self.requestJSON))
         page["names"] = .array(names.prefix(Self.maximumNames).map { .string($0.description) })
-        page["fleet"] = .array(names.prefix(Self.maximumShown).map { line(of: $0, in: window) })
+        page["fleet"] = .array(names.prefix(Self.maximumShown).map { fleetEntry(of: $0, in: window) })
         page["window"] = .object([
             "start": .integer(window.start * 1000), "end": .integer(window.end * 1000),
-            "barSeconds": .integer(window.barSeconds), "outages": .array(outages(in: window).map(Self.span)),
+            "barSeconds": .integer(window.barSeconds), "outages": .array(outages(in: window).map(Self.spanJSON)),
         ])
         page["trips"] = .array(trips)
         let drawing: Markup?
         if let chosen, let vehicle = record.vehicles[chosen] {
-            page["vehicle"] = self.vehicle(chosen, vehicle)
+            page["vehicle"] = vehicleJSON(chosen, vehicle)
             drawing = self.drawing(of: vehicle)
         } else {
             drawing = fleetDrawing(of: names)
@@ -80,7 +80,7 @@ struct PageView {
     /// The number of seconds since the start of the simulator.
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
 
-    private func clock(_ seconds: ClosedRange<Double>) -> ClosedRange<UTCTime> {
+    private func times(of seconds: ClosedRange<Double>) -> ClosedRange<UTCTime> {
         // A planned outage may last forever, so its end is limited to a time that can be represented.
         func moment(_ seconds: Double) -> UTCTime { startedAt.advanced(by: .seconds(min(seconds, 1e10))) }
         return moment(seconds.lowerBound)...moment(seconds.upperBound)
@@ -88,15 +88,15 @@ struct PageView {
 
     /// The current outage with its start and, if it ends as planned, its end.
     private var outage: JSONValue {
-        let ordered = settings.faults.outage(at: elapsed).map(clock)
-        guard let since = [outages.since, ordered?.lowerBound].compactMap(\.self).min() else { return .null }
-        let until = outages.since == nil ? ordered?.upperBound : nil
-        return .object(["since": Self.time(since), "until": until.map(Self.time) ?? .null])
+        let planned = settings.faults.outage(at: elapsed).map(times)
+        guard let since = [outages.since, planned?.lowerBound].compactMap(\.self).min() else { return .null }
+        let until = outages.since == nil ? planned?.upperBound : nil
+        return .object(["since": Self.timeJSON(since), "until": until.map(Self.timeJSON) ?? .null])
     }
 
     /// The end of the last outage, or the start of the simulator.
     private var answeringSince: UTCTime {
-        let ends = settings.faults.outages.map { clock($0).upperBound } + outages.past.map(\.upperBound)
+        let ends = settings.faults.outages.map { times(of: $0).upperBound } + outages.past.map(\.upperBound)
         return max(startedAt, ends.filter { $0 <= now }.max() ?? startedAt)
     }
 
@@ -104,19 +104,19 @@ struct PageView {
         let start = UTCTime(millisecondsSince1970: window.start * 1000)
         let manual = outages.past + (outages.since.map { [$0...max($0, now)] } ?? [])
         // If the clock has been set back, an outage may begin later than now.
-        return (settings.faults.outages.map(clock) + manual).filter { $0.lowerBound < now && $0.upperBound > start }
+        return (settings.faults.outages.map(times) + manual).filter { $0.lowerBound < now && $0.upperBound > start }
             .map { max(start, $0.lowerBound)...max(start, min(now, $0.upperBound)) }
     }
 
     // MARK: Vehicles
 
-    private func line(of name: ResourceName, in window: ArrivalWindow) -> JSONValue {
+    private func fleetEntry(of name: ResourceName, in window: ArrivalWindow) -> JSONValue {
         guard let vehicle = record.vehicles[name] else { return .null }
         return .object([
             "name": .string(name.description), "id": .string(name.id),
             "state": vehicle.vehicleState.map(JSONValue.string) ?? .null,
             "speed": vehicle.latest?.speedMetersPerSecond.map(JSONValue.number) ?? .null,
-            "time": (vehicle.latest?.time?.time).map(Self.time) ?? .null,
+            "time": (vehicle.latest?.time?.time).map(Self.timeJSON) ?? .null,
             "fixes": .integer(Int64(vehicle.deliveries.count)), "late": .integer(Int64(vehicle.pastLocations)),
             "bars": .array(
                 vehicle.arrivals.bars(in: window).map {
@@ -125,24 +125,24 @@ struct PageView {
         ])
     }
 
-    private func vehicle(_ name: ResourceName, _ vehicle: VehicleRecord) -> JSONValue {
+    private func vehicleJSON(_ name: ResourceName, _ vehicle: VehicleRecord) -> JSONValue {
         var fields = vehicle.counts
         fields["name"] = .string(name.description)
         fields["id"] = .string(name.id)
         fields["service"] = .string(name.service == .onDemandTrips ? "on-demand" : "scheduled")
         fields["updatesPerMinute"] = .integer(Int64(vehicle.arrivals.updatesInLastMinute(now: now)))
-        if let latest = vehicle.latest { fields["latest"] = position(latest) }
+        if let latest = vehicle.latest { fields["latest"] = positionJSON(latest) }
         return .object(fields)
     }
 
-    private func position(_ position: AcceptedUpdate.Position) -> JSONValue {
+    private func positionJSON(_ position: AcceptedUpdate.Position) -> JSONValue {
         let map = WorldMapLink.address(latitude: position.latitude, longitude: position.longitude)
         return .object([
             "latitude": .number(position.latitude), "longitude": .number(position.longitude), "map": .string(map),
             "speed": position.speedMetersPerSecond.map(JSONValue.number) ?? .null,
             "heading": position.headingDegrees.map { .integer(Int64($0)) } ?? .null,
             "accuracy": position.accuracyMeters.map(JSONValue.number) ?? .null,
-            "time": (position.time?.time).map(Self.time) ?? .null,
+            "time": (position.time?.time).map(Self.timeJSON) ?? .null,
         ])
     }
 
@@ -161,7 +161,7 @@ struct PageView {
                 "length": .number(trip.lengthMeters), "driven": .number(progress.drivenMeters),
                 "destination": (progress.destination?.rawValue).map(JSONValue.string) ?? .null,
                 "remaining": progress.remainingMeters.map { .integer(Int64($0.rounded())) } ?? .null,
-                "arrival": progress.remainingMilliseconds.map { Self.time(now.advanced(by: .milliseconds($0))) }
+                "arrival": progress.remainingMilliseconds.map { Self.timeJSON(now.advanced(by: .milliseconds($0))) }
                     ?? .null,
             ])
         }
@@ -176,13 +176,13 @@ struct PageView {
             survey.add(fix)
             if !isLast { late.append(fix) }
         }
-        return TrackMap(survey, newest: newest(of: vehicle), isCurrent: isCurrent(vehicle), late: late)?.section
+        return TrackMap(survey, newest: newestFix(of: vehicle), isCurrent: isCurrent(vehicle), late: late)?.section
     }
 
     private func fleetDrawing(of names: [ResourceName]) -> Markup? {
         let shown = names.prefix(Self.maximumShown)
         let vehicles = shown.compactMap { name -> TrackMap.Vehicle? in
-            guard let vehicle = record.vehicles[name], let newest = newest(of: vehicle) else { return nil }
+            guard let vehicle = record.vehicles[name], let newest = newestFix(of: vehicle) else { return nil }
             let track = fixes(of: vehicle, atMost: Self.maximumPoints / shown.count).map(\.fix)
             return TrackMap.Vehicle(name: name.id, newest: newest, track: track, isCurrent: isCurrent(vehicle))
         }
@@ -192,7 +192,7 @@ struct PageView {
     /// Whether the newest position arrived recently enough to be current. The time of the fix doesn't matter, because a
     /// replay's fixes are as old as the log.
     private func isCurrent(_ vehicle: VehicleRecord) -> Bool {
-        vehicle.positionArrivedAt.map { $0.duration(to: now) <= Self.longestCurrent } ?? false
+        vehicle.positionArrivedAt.map { $0.duration(to: now) <= Self.maximumCurrentAge } ?? false
     }
 
     /// Returns evenly spaced points of the track, including the newest.
@@ -218,7 +218,7 @@ struct PageView {
         return seconds > 0 ? earlier.distance(to: later) / seconds : nil
     }
 
-    private func newest(of vehicle: VehicleRecord) -> Fix? {
+    private func newestFix(of vehicle: VehicleRecord) -> Fix? {
         vehicle.latest.map { latest in
             var fix = Fix(
                 timeOfFix: latest.time?.time ?? now, latitude: latest.latitude, longitude: latest.longitude)
@@ -230,20 +230,20 @@ struct PageView {
 
     // MARK: Values
 
-    private static func time(_ time: UTCTime) -> JSONValue { .integer(time.millisecondsSince1970) }
+    private static func timeJSON(_ time: UTCTime) -> JSONValue { .integer(time.millisecondsSince1970) }
 
-    private static func span(_ span: ClosedRange<UTCTime>) -> JSONValue {
-        .array([time(span.lowerBound), time(span.upperBound)])
+    private static func spanJSON(_ span: ClosedRange<UTCTime>) -> JSONValue {
+        .array([timeJSON(span.lowerBound), timeJSON(span.upperBound)])
     }
 
-    private static func token(_ token: TokenRecord) -> JSONValue {
+    private static func tokenJSON(_ token: TokenRecord) -> JSONValue {
         .object([
             "kind": .string(token.kind), "id": token.id.map(JSONValue.string) ?? .null,
             "issuedAt": .integer(token.issuedAt), "expiry": .integer(token.expiry),
         ])
     }
 
-    private static func request(_ request: RequestRecord) -> JSONValue {
+    private static func requestJSON(_ request: RequestRecord) -> JSONValue {
         .object([
             "at": .integer(request.receivedAt.millisecondsSince1970), "method": .string(request.method),
             "path": .string(ReportedText(request.path).description), "outcome": .string(request.outcome),
@@ -261,8 +261,8 @@ enum NaturalOrder {
         var right = Array(other.utf8)[...]
         while let first = left.first, let second = right.first {
             if isDigit(first), isDigit(second) {
-                let number = takeNumber(from: &left)
-                let otherNumber = takeNumber(from: &right)
+                let number = removeNumber(from: &left)
+                let otherNumber = removeNumber(from: &right)
                 if number.count != otherNumber.count { return number.count < otherNumber.count }
                 if number != otherNumber { return number.lexicographicallyPrecedes(otherNumber) }
             } else if first == second {
@@ -278,7 +278,7 @@ enum NaturalOrder {
 
     /// Removes the leading digits and returns them without leading zeros. Of two results, the one with more digits is
     /// the larger number.
-    private static func takeNumber(from bytes: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    private static func removeNumber(from bytes: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let digits = bytes.prefix(while: isDigit)
         bytes = bytes.dropFirst(digits.count)
         return digits.drop { $0 == UInt8(ascii: "0") }
@@ -296,7 +296,7 @@ struct ManualOutages: Sendable {
 
     private static let maximumPast = 50
 
-    mutating func set(_ isOn: Bool, at now: UTCTime) {
+    mutating func setOutage(_ isOn: Bool, at now: UTCTime) {
         if let since {
             past.append(since...max(since, now))
             if past.count > Self.maximumPast { past.removeFirst() }

@@ -61,24 +61,24 @@ extension SimulatorRecord {
 
     var summary: [String: JSONValue] {
         func sum(_ count: (VehicleRecord) -> Int) -> Int { vehicles.values.reduce(0) { $0 + count($1) } }
-        var summary = members([
+        var summary = jsonMembers([
             "vehicles": vehicles.count, "fleetRequests": fleetRequests, "tokenRequests": tokenRequests,
             "tokensIssued": tokensIssued, "updates": sum(\.updates), "distinctFixes": sum { $0.deliveries.count },
-            "repeatedFixes": sum(\.repeats), "lastLocationsBackInTime": sum(\.order.lastLocationsBackInTime),
+            "repeatedFixes": sum(\.repeatedFixes), "lastLocationsBackInTime": sum(\.order.lastLocationsBackInTime),
             "pastLocationsOutOfOrder": sum(\.order.pastLocationsOutOfOrder), "bytesReceived": bytesReceived,
             "bytesSent": bytesSent,
         ])
-        summary["fleetOutcomes"] = .object(members(fleetOutcomes))
-        summary["tokenOutcomes"] = .object(members(tokenOutcomes))
+        summary["fleetOutcomes"] = .object(jsonMembers(fleetOutcomes))
+        summary["tokenOutcomes"] = .object(jsonMembers(tokenOutcomes))
         return summary
     }
 }
 
 extension VehicleRecord {
     var counts: [String: JSONValue] {
-        var counts = members([
+        var counts = jsonMembers([
             "updates": updates, "lastLocations": lastLocations, "pastLocations": pastLocations,
-            "distinctFixes": deliveries.count, "repeatedFixes": repeats, "untimedLocations": untimed,
+            "distinctFixes": deliveries.count, "repeatedFixes": repeatedFixes, "untimedLocations": locationsWithoutTime,
             "forgottenFixTimes": forgottenFixTimes, "lastLocationsBackInTime": order.lastLocationsBackInTime,
             "pastLocationsOutOfOrder": order.pastLocationsOutOfOrder,
         ])
@@ -87,7 +87,7 @@ extension VehicleRecord {
     }
 }
 
-private func members(_ counts: [String: Int]) -> [String: JSONValue] { counts.mapValues { .integer(Int64($0)) } }
+private func jsonMembers(_ counts: [String: Int]) -> [String: JSONValue] { counts.mapValues { .integer(Int64($0)) } }
 
 package struct RequestRecord: Sendable, Hashable {
     package let receivedAt: UTCTime
@@ -148,7 +148,7 @@ final class RecordFile: Sendable {
     ///
     /// - Throws: if the file can't be opened, or contains anything but a record in this form.
     init(path: String, _ form: Form) throws(SystemError) {
-        guard try Self.mayAppend(to: path, form) else {
+        guard try Self.mayAppend(to: path, form: form) else {
             throw SystemError(
                 refusing: path,
                 because: .init(
@@ -159,15 +159,15 @@ final class RecordFile: Sendable {
     }
 
     /// The number of bytes to read for the first line, which is always shorter.
-    private static let longestLine = 1 << 20
+    private static let maximumLineBytes = 1 << 20
 
     /// Whether the file is missing, empty, or a record that can be continued. The file of this process's standard
     /// output or error is always accepted.
-    private static func mayAppend(to path: String, _ form: Form) throws(SystemError) -> Bool {
+    private static func mayAppend(to path: String, form: Form) throws(SystemError) -> Bool {
         guard let entry = try FileSystem.entry(at: path), entry.kind == .file, entry.bytes > 0,
             !OwnedDescriptor.isHandedOver(entry)
         else { return true }
-        let line = try FileSystem.read(longestLine, at: 0, of: path).prefix { $0 != UInt8(ascii: "\n") }
+        let line = try FileSystem.read(maximumLineBytes, at: 0, of: path).prefix { $0 != UInt8(ascii: "\n") }
         guard let record = try? JSONValue(parsing: Array(line)) else { return false }
         return form.members.allSatisfy { record[$0] != nil }
     }
@@ -175,15 +175,15 @@ final class RecordFile: Sendable {
     func append(_ update: AcceptedUpdate, at now: UTCTime) throws(SystemError) {
         let lines =
             switch form {
-            case .positions: Self.positions(of: update, at: now)
-            case .uploads: Self.upload(update)
+            case .positions: Self.positionLines(of: update, at: now)
+            case .uploads: Self.uploadLine(for: update)
             }
         try file.writeAll(Array(lines.utf8).span)
     }
 
     /// Returns the line for an update. Returns an empty string if the update has no position, or if its last position
     /// has no time.
-    private static func upload(_ update: AcceptedUpdate) -> String {
+    private static func uploadLine(for update: AcceptedUpdate) -> String {
         func seconds(_ position: AcceptedUpdate.Position) -> JSONValue? {
             position.time.map { .number(Double($0.time.millisecondsSince1970) / 1000) }
         }
@@ -201,7 +201,7 @@ final class RecordFile: Sendable {
         ]).text + "\n"
     }
 
-    private static func positions(of update: AcceptedUpdate, at now: UTCTime) -> String {
+    private static func positionLines(of update: AcceptedUpdate, at now: UTCTime) -> String {
         var lines = ""
         for position in update.positions {
             var line: [String: JSONValue] = [

@@ -29,9 +29,9 @@ package struct VehicleRecord: Sendable {
     package private(set) var lastLocations = 0
     package private(set) var pastLocations = 0
     /// The number of positions whose fix time had already been delivered.
-    package private(set) var repeats = 0
+    package private(set) var repeatedFixes = 0
     /// The number of delivered positions that contain no time.
-    package private(set) var untimed = 0
+    package private(set) var locationsWithoutTime = 0
     package private(set) var order = LocationOrder()
     package private(set) var forgottenFixTimes = 0
     private(set) var arrivals = ArrivalStrip()
@@ -62,18 +62,18 @@ package struct VehicleRecord: Sendable {
         for position in update.positions {
             if position.isLast { lastLocations += 1 } else { pastLocations += 1 }
             guard let time = position.time else {
-                untimed += 1
+                locationsWithoutTime += 1
                 continue
             }
-            add(position, time)
+            add(position, at: time)
         }
     }
 
-    private mutating func add(_ position: AcceptedUpdate.Position, _ time: WireTime) {
+    private mutating func add(_ position: AcceptedUpdate.Position, at time: WireTime) {
         if position.isLast || latest == nil, latest?.time.map({ $0 <= time }) ?? true { latest = position }
         if let count = deliveries[time] {
             deliveries[time] = count + 1
-            repeats += 1
+            repeatedFixes += 1
             return
         }
         guard deliveries.count < Self.maximumFixTimes else {

@@ -29,9 +29,9 @@ struct Fleet {
     func get(_ name: ResourceName) throws(ErrorAnswer) -> JSONValue {
         guard let stored = vehicles[name] else {
             guard existence.covers(name.id) else { throw .notFound("Resources not found: \(name)") }
-            return answer(name, [:])
+            return resource(named: name, fields: [:])
         }
-        return answer(name, stored)
+        return resource(named: name, fields: stored)
     }
 
     mutating func create(_ name: ResourceName, body: [UInt8]) throws(ErrorAnswer) -> Outcome {
@@ -54,7 +54,7 @@ struct Fleet {
                 status: 429, code: .resourceExhausted, message: "the simulator supports at most 100000 vehicles")
         }
         vehicles[name] = given
-        return (answer(name, given), acceptedUpdate(of: name, given))
+        return (resource(named: name, fields: given), acceptedUpdate(of: name, fields: given))
     }
 
     /// Applies the fields in `mask`. A field in the mask that is absent from the body is cleared. Fields outside the
@@ -65,25 +65,25 @@ struct Fleet {
         let message = try validatedMessage(body, for: name)
         createOnFirstUse(name)
         guard let stored = vehicles[name] else { throw .notFound("Resources not found: \(name)") }
-        var resource = JSONValue.object(stored)
+        var updated = JSONValue.object(stored)
         var masked = JSONValue.object([:])
         for path in mask.paths {
-            resource = resource.setting(path[...], to: message.value(at: path[...]))
+            updated = updated.setting(path[...], to: message.value(at: path[...]))
             if let value = message.value(at: path[...]) { masked = masked.setting(path[...], to: value) }
         }
-        var fields = resource.objectValue ?? [:]
+        var fields = updated.objectValue ?? [:]
         if mask.contains("lastLocation"), let location = fields["lastLocation"] {
             fields["lastLocation"] = location.setting(["serverTime"], to: .string(now.description))
         }
         vehicles[name] = fields.filter { name.service.schema.fields[$0.key]?.direction == .both }
-        return (answer(name, fields), acceptedUpdate(of: name, masked.objectValue ?? [:]))
+        return (resource(named: name, fields: fields), acceptedUpdate(of: name, fields: masked.objectValue ?? [:]))
     }
 
     private func validatedMessage(_ body: [UInt8], for name: ResourceName) throws(ErrorAnswer) -> JSONValue {
         let json: JSONValue
         do { json = try JSONValue(parsing: body) } catch { throw .invalid("Invalid JSON payload received: \(error)") }
         var reader = MessageReader()
-        let message = reader.message(json, name.service.schema, at: "")
+        let message = reader.readMessage(json, name.service.schema, at: "")
         guard let message, reader.violations.isEmpty else {
             let first = reader.violations[0]
             throw .invalid("Invalid JSON payload received. \(first.field): \(first.description)", reader.violations)
@@ -116,7 +116,7 @@ struct Fleet {
         }
     }
 
-    private func acceptedUpdate(of name: ResourceName, _ fields: [String: JSONValue]) -> AcceptedUpdate {
+    private func acceptedUpdate(of name: ResourceName, fields: [String: JSONValue]) -> AcceptedUpdate {
         let past = fields["pastLocations"]?.arrayValue ?? []
         let positions =
             past.compactMap { AcceptedUpdate.Position($0, isLast: false) }
@@ -125,7 +125,7 @@ struct Fleet {
     }
 
     /// Returns the vehicle as a response contains it: with its name, and without input-only fields.
-    private func answer(_ name: ResourceName, _ fields: [String: JSONValue]) -> JSONValue {
+    private func resource(named name: ResourceName, fields: [String: JSONValue]) -> JSONValue {
         var shown = fields.filter { name.service.schema.fields[$0.key]?.direction != .inputOnly }
         shown["name"] = .string(name.description)
         if var location = shown["lastLocation"]?.objectValue {

@@ -10,9 +10,9 @@ enum FleetTarget {
 
     init(_ path: ArraySlice<String>) throws(ErrorAnswer) {
         let parts = Array(path)
-        guard (3...4).contains(parts.count), parts[0] == "providers" else { throw Self.unknown }
+        guard (3...4).contains(parts.count), parts[0] == "providers" else { throw Self.unknownMethod }
         let service = FleetService.allCases.first { $0.collection == parts[2] }
-        guard service != nil || (parts[2] == "trips" && parts.count == 4) else { throw Self.unknown }
+        guard service != nil || (parts[2] == "trips" && parts.count == 4) else { throw Self.unknownMethod }
         guard !parts[1].isEmpty else { throw .invalid(field: "name", "the provider is empty") }
         guard parts.count == 4 else {
             self = .vehicles(provider: parts[1], service ?? .onDemandTrips)
@@ -33,7 +33,7 @@ enum FleetTarget {
         }
     }
 
-    private static let unknown = ErrorAnswer.notFound("Method not found: the path doesn't exist")
+    private static let unknownMethod = ErrorAnswer.notFound("Method not found: the path doesn't exist")
 }
 
 /// The query parameters of a request to Fleet Engine. An unknown parameter is an error.
@@ -47,18 +47,18 @@ struct FleetQuery {
         "languageCode", "regionCode", "sdkVersion", "osVersion", "deviceModel", "sdkType", "mapsSdkVersion",
         "navSdkVersion", "platform", "manufacturer", "androidApiLevel", "traceId",
     ]
-    private static let names: Set<String> = [
+    private static let parameterNames: Set<String> = [
         "updateMask", "vehicleId", "deliveryVehicleId", "currentRouteSegmentVersion", "waypointsVersion", "alt",
         "prettyPrint", "$alt", "view", "fields", "$fields",
     ]
-    private static let views: Set<String> = ["TRIP_VIEW_UNSPECIFIED", "SDK", "JOURNEY_SHARING_V1S"]
+    private static let viewNames: Set<String> = ["TRIP_VIEW_UNSPECIFIED", "SDK", "JOURNEY_SHARING_V1S"]
 
     init(_ request: ServedRequest) throws(ErrorAnswer) {
         guard let items = request.queryItems else { throw .invalid("the query's percent-encoding is malformed") }
         for (written, value) in items {
             let name = written == "update_mask" ? "updateMask" : written
             let isHeader = name.hasPrefix("header.") && Self.headerFields.contains(String(name.dropFirst(7)))
-            guard Self.names.contains(name) || isHeader else {
+            guard Self.parameterNames.contains(name) || isHeader else {
                 throw .invalid(
                     field: written,
                     "Unknown name \"\(written)\": Cannot bind query parameter. Field could not be found.")
@@ -67,7 +67,7 @@ struct FleetQuery {
                 throw .invalid(field: written, "the parameter occurs twice")
             }
         }
-        if let view = parameters["view"], !Self.views.contains(view) {
+        if let view = parameters["view"], !Self.viewNames.contains(view) {
             throw .invalid(field: "view", "Invalid value at 'view' (type.googleapis.com/maps.fleetengine.v1.TripView)")
         }
         if parameters.keys.contains(where: { $0.hasPrefix("header.") }), parameters["header.regionCode"] == nil {
@@ -79,7 +79,7 @@ struct FleetQuery {
 
     var updateMask: String? { parameters["updateMask"] }
 
-    func newVehicleID(_ service: FleetService) -> String? { parameters[service.idParameter] }
+    func newVehicleID(for service: FleetService) -> String? { parameters[service.idParameter] }
 
     static func checkContentType(_ request: ServedRequest) throws(ErrorAnswer) {
         let type = request.headers["Content-Type"]?.split(separator: ";").first?.lowercased()
@@ -121,7 +121,7 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
 enum FleetPermission {
     /// Checks that a token's claim permits access to a resource. A vehicle requires the token of its driver or of a
     /// server. A trip requires the token of its consumer or of a server.
-    static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(ErrorAnswer) {
+    static func check(_ claims: TokenClaims, claim: String, id: String, resource: String) throws(ErrorAnswer) {
         guard let allowed = claims.authorization[claim] else {
             throw .permissionDenied("the token has no \(claim) claim, which \(resource) require")
         }

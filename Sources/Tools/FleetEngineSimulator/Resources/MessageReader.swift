@@ -8,17 +8,19 @@ struct MessageReader {
 
     /// Returns the message with camelCase names, numbers as JSON numbers, and times in UTC. An invalid field is left
     /// out and added to `violations`.
-    mutating func message(_ value: JSONValue, _ schema: MessageSchema, at path: String) -> JSONValue? {
-        guard let members = value.objectValue else { return note(path, "expected an object, not \(value.kind)") }
+    mutating func readMessage(_ value: JSONValue, _ schema: MessageSchema, at path: String) -> JSONValue? {
+        guard let members = value.objectValue else {
+            return addViolation(at: path, "expected an object, not \(value.kind)")
+        }
         var message: [String: JSONValue] = [:]
         for (written, member) in members.sorted(by: { $0.key < $1.key }) {
             let place = path.isEmpty ? written : "\(path).\(written)"
             guard let name = schema.fieldName(for: written), let rule = schema.fields[name] else {
-                _ = note(place, "Unknown name \"\(written)\": Cannot find field.")
+                _ = addViolation(at: place, "Unknown name \"\(written)\": Cannot find field.")
                 continue
             }
             guard message[name] == nil else {
-                _ = note(place, "the field is set twice, in both spellings")
+                _ = addViolation(at: place, "the field is set twice, in both spellings")
                 continue
             }
             guard !member.isNull else { continue }
@@ -30,63 +32,76 @@ struct MessageReader {
     private mutating func read(_ value: JSONValue, _ kind: FieldRule.Kind, at path: String) -> JSONValue? {
         switch kind {
         case .string:
-            return value.stringValue == nil ? note(path, "expected a string, not \(value.kind)") : value
+            return value.stringValue == nil ? addViolation(at: path, "expected a string, not \(value.kind)") : value
         case .bool:
-            return value.boolValue == nil ? note(path, "expected true or false, not \(value.kind)") : value
+            return value.boolValue == nil ? addViolation(at: path, "expected true or false, not \(value.kind)") : value
         case .int32(let range):
             let number = value.integerValue ?? value.stringValue.flatMap { Int64($0) }
-            guard let number else { return note(path, "expected an integer, not \(value.kind)") }
+            guard let number else { return addViolation(at: path, "expected an integer, not \(value.kind)") }
             guard range.contains(number) else {
-                return note(path, "\(number) is out of range [\(range.lowerBound), \(range.upperBound)]")
+                return addViolation(at: path, "\(number) is out of range [\(range.lowerBound), \(range.upperBound)]")
             }
             return .integer(number)
         case .double(let range):
             let number = value.doubleValue ?? value.stringValue.flatMap { Double($0) }
-            guard let number, number.isFinite else { return note(path, "expected a finite number, not \(value.kind)") }
-            guard range.contains(number) else { return note(path, "\(number) is out of range \(words(for: range))") }
+            guard let number, number.isFinite else {
+                return addViolation(at: path, "expected a finite number, not \(value.kind)")
+            }
+            guard range.contains(number) else {
+                return addViolation(at: path, "\(number) is out of range \(text(for: range))")
+            }
             return value.doubleValue == nil ? .number(number) : value
         case .timestamp:
             guard let time = value.stringValue.flatMap(WireTime.init) else {
-                return note(path, "expected an RFC 3339 time with a zone, such as \"2026-01-05T10:15:30.250Z\"")
+                return addViolation(
+                    at: path, "expected an RFC 3339 time with a zone, such as \"2026-01-05T10:15:30.250Z\"")
             }
             return .string(time.description)
         case .duration:
             guard let text = value.stringValue, text.hasSuffix("s"), let seconds = Double(text.dropLast()),
                 seconds.isFinite
-            else { return note(path, "expected a duration, such as \"803.5s\"") }
+            else { return addViolation(at: path, "expected a duration, such as \"803.5s\"") }
             return value
         case .bytes:
             let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
             guard let text = value.stringValue, text.allSatisfy({ alphabet.contains($0) }) else {
-                return note(path, "expected base64")
+                return addViolation(at: path, "expected base64")
             }
             return value
         case .enumeration(let numbers, let reserved):
             let name =
                 value.stringValue ?? value.integerValue.flatMap { number in numbers.first { $0.value == number }?.key }
-            guard let name, numbers[name] != nil else { return note(path, "\(value.text) is not a value of this enum") }
-            guard !reserved.contains(name) else { return note(path, "\(name) may be set only by the server") }
+            guard let name, numbers[name] != nil else {
+                return addViolation(at: path, "\(value.text) is not a value of this enum")
+            }
+            guard !reserved.contains(name) else {
+                return addViolation(at: path, "\(name) may be set only by the server")
+            }
             return .string(name)
-        case .message(let schema): return message(value, schema, at: path)
+        case .message(let schema): return readMessage(value, schema, at: path)
         case .list(let kind, let maximumCount):
-            guard let elements = value.arrayValue else { return note(path, "expected an array, not \(value.kind)") }
-            guard elements.count <= maximumCount else { return note(path, "more than \(maximumCount) elements") }
+            guard let elements = value.arrayValue else {
+                return addViolation(at: path, "expected an array, not \(value.kind)")
+            }
+            guard elements.count <= maximumCount else {
+                return addViolation(at: path, "more than \(maximumCount) elements")
+            }
             var list: [JSONValue] = []
             for (index, element) in elements.enumerated() {
                 if let element = read(element, kind, at: "\(path)[\(index)]") { list.append(element) }
             }
             return .array(list)
         case .route:
-            return value.objectValue == nil ? note(path, "expected an object, not \(value.kind)") : value
+            return value.objectValue == nil ? addViolation(at: path, "expected an object, not \(value.kind)") : value
         }
     }
 
-    private func words(for range: ClosedRange<Double>) -> String {
+    private func text(for range: ClosedRange<Double>) -> String {
         range.upperBound == .greatestFiniteMagnitude
             ? "(at least \(range.lowerBound))" : "[\(range.lowerBound), \(range.upperBound)]"
     }
 
-    private mutating func note(_ path: String, _ problem: String) -> JSONValue? {
+    private mutating func addViolation(at path: String, _ problem: String) -> JSONValue? {
         if violations.count < 20 { violations.append(ErrorAnswer.Violation(field: path, description: problem)) }
         return nil
     }
@@ -151,7 +166,7 @@ struct FieldRule: Sendable {
     static let anyDouble: Kind = .double(-Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
     /// The kind of fields that state an accuracy in metres or degrees, which can't be negative.
     static let accuracy: Kind = .double(0...Double.greatestFiniteMagnitude)
-    static let compass: Kind = .int32(0...359)
+    static let heading: Kind = .int32(0...359)
 }
 
 /// The fields that an update changes, each given as a path of JSON names.
@@ -164,12 +179,12 @@ struct UpdateMask: Sendable, Hashable {
         guard let text, !text.isEmpty else { throw .invalid(field: "updateMask", "update_mask cannot be empty") }
         var paths: [[String]] = []
         for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
-            paths.append(try Self.path(entry, schema))
+            paths.append(try Self.path(of: entry, in: schema))
         }
         self.paths = paths
     }
 
-    private static func path(_ entry: Substring, _ schema: MessageSchema) throws(ErrorAnswer) -> [String] {
+    private static func path(of entry: Substring, in schema: MessageSchema) throws(ErrorAnswer) -> [String] {
         var path: [String] = []
         var level: MessageSchema? = schema
         for part in entry.split(separator: ".", omittingEmptySubsequences: false) {

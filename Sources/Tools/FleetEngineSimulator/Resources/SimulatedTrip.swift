@@ -38,7 +38,7 @@ package struct SimulatedTrip: Sendable, Hashable {
     }
 
     /// Returns the resource name of the trip's vehicle under `provider`.
-    func vehicle(of provider: String) -> ResourceName {
+    func vehicleName(under provider: String) -> ResourceName {
         ResourceName(provider: provider, service: .onDemandTrips, id: vehicleID)
     }
 
@@ -59,7 +59,7 @@ package struct SimulatedTrip: Sendable, Hashable {
 
     func progress(of vehicle: VehicleRecord?) -> Progress {
         let driven = vehicle?.track.isEmpty == false ? vehicle?.drivenMeters : nil
-        let remaining = remaining(afterDriving: driven)
+        let remaining = remainingMeters(afterDriving: driven)
         let speed = max(vehicle?.latest?.speedMetersPerSecond ?? 0, Self.minimumSpeed)
         return Progress(
             status: status(afterDriving: driven),
@@ -106,7 +106,7 @@ package struct SimulatedTrip: Sendable, Hashable {
     }
 
     /// Returns the distance to the next waypoint in metres; `nil` after the drop-off.
-    private func remaining(afterDriving meters: Double?) -> Double? {
+    private func remainingMeters(afterDriving meters: Double?) -> Double? {
         let meters = meters ?? 0
         if meters >= lengthMeters { return nil }
         return meters < pickupMeters ? pickupMeters - meters : lengthMeters - meters

@@ -101,7 +101,7 @@ extension MessageSchema {
     static let location = MessageSchema(fields: [
         "location": FieldRule(.message(coordinate)),
         "latlngAccuracy": FieldRule(FieldRule.accuracy),
-        "heading": FieldRule(FieldRule.compass),
+        "heading": FieldRule(FieldRule.heading),
         "headingAccuracy": FieldRule(FieldRule.accuracy),
         "altitude": FieldRule(FieldRule.anyDouble),
         "altitudeAccuracy": FieldRule(FieldRule.accuracy),
@@ -125,7 +125,7 @@ extension MessageSchema {
         "flpLocation": FieldRule(.message(coordinate)),
         "flpUpdateTime": FieldRule(.timestamp),
         "flpLatlngAccuracyMeters": FieldRule(FieldRule.accuracy),
-        "flpHeadingDegrees": FieldRule(FieldRule.compass),
+        "flpHeadingDegrees": FieldRule(FieldRule.heading),
         "speedKmph": FieldRule(FieldRule.anyInt32),
         "horizontalAccuracy": FieldRule(FieldRule.accuracy),
         "bearingAccuracy": FieldRule(FieldRule.accuracy),

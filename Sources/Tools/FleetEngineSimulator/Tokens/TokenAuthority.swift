@@ -4,11 +4,11 @@ import VehicleAuthorization
 
 /// A backend with a service account that issues tokens, and the checks by which Fleet Engine accepts them.
 struct TokenAuthority {
-    static let account = "driver@simulator.iam.gserviceaccount.com"
+    static let serviceAccount = "driver@simulator.iam.gserviceaccount.com"
     /// The maximum number of seconds by which a token's `iat` may be ahead of the server's clock.
     private static let clockSkew: Int64 = 600
     /// The maximum number of seconds by which a token's `exp` may be ahead of the server's clock.
-    private static let maximumLife: Int64 = 3600
+    private static let maximumLifetime: Int64 = 3600
 
     private let key: SigningKey
     private let keyID: String
@@ -25,12 +25,12 @@ struct TokenAuthority {
 
     /// Returns the key id after `generation` rotations. A rotation changes only the id, not the key. An old token is
     /// then rejected because the account no longer has a key with the token's key id.
-    private func keyID(_ generation: Int) -> String { generation == 0 ? keyID : "\(keyID)-\(generation)" }
+    private func keyID(afterRotations generation: Int) -> String { generation == 0 ? keyID : "\(keyID)-\(generation)" }
 
     /// Returns a token with the claims, signed with RS256.
     func token(_ claims: TokenClaims, keyGeneration: Int = 0) throws(SigningKey.Failure) -> String {
         let header = JSONValue.object([
-            "alg": .string("RS256"), "typ": .string("JWT"), "kid": .string(keyID(keyGeneration)),
+            "alg": .string("RS256"), "typ": .string("JWT"), "kid": .string(keyID(afterRotations: keyGeneration)),
         ])
         let signed = Base64.urlEncoded(header.utf8) + "." + Base64.urlEncoded(claims.json.utf8)
         return signed + "." + Base64.urlEncoded(try key.signature(of: Array(signed.utf8)))
@@ -49,14 +49,14 @@ struct TokenAuthority {
             throw .unauthenticated("the Authorization header must have the form \"Bearer TOKEN\"")
         }
         let parts = words[1].split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let head = json(parts[0]), let payload = json(parts[1]),
+        guard parts.count == 3, let head = decodedJSON(parts[0]), let payload = decodedJSON(parts[1]),
             let signature = Base64.urlDecoded(parts[2].utf8)
         else { throw .unauthenticated("the token is not a JSON Web Token of three base64url parts") }
         let algorithm = head["alg"]?.stringValue ?? "missing"
         guard algorithm == "RS256" else {
             throw .unauthenticated("the token's alg is \(ReportedText(algorithm, limit: 20)); it must be RS256")
         }
-        let isOwn = head["kid"]?.stringValue == keyID(keyGeneration)
+        let isOwn = head["kid"]?.stringValue == keyID(afterRotations: keyGeneration)
         guard isOwn || trustedKey != nil else {
             throw .unauthenticated("the token's kid is not the id of a key of the service account")
         }
@@ -78,9 +78,9 @@ struct TokenAuthority {
             throw .unauthenticated(
                 "the token's iat is \(claims.issuedAt - now) s ahead; at most \(clockSkew) s are accepted")
         }
-        guard claims.expiry <= now + maximumLife else {
+        guard claims.expiry <= now + maximumLifetime else {
             throw .unauthenticated(
-                "the token's exp is \(claims.expiry - now) s ahead; at most \(maximumLife) s are accepted")
+                "the token's exp is \(claims.expiry - now) s ahead; at most \(maximumLifetime) s are accepted")
         }
         guard claims.audience == TokenClaims.fleetEngineAudience else {
             throw .unauthenticated(
@@ -91,7 +91,7 @@ struct TokenAuthority {
         }
     }
 
-    private func json(_ part: Substring) -> JSONValue? {
+    private func decodedJSON(_ part: Substring) -> JSONValue? {
         Base64.urlDecoded(part.utf8).flatMap { try? JSONValue(parsing: $0) }
     }
 }
@@ -185,7 +185,7 @@ struct TokenSubject: Sendable {
     var ids: [String] { [id].compactMap(\.self) + tasks }
 
     /// A copy of this subject with another id, as if the backend had confused two vehicles.
-    var mistaken: Self {
+    var withOtherID: Self {
         var other = self
         if id != nil { other.id = "somebody-else" }
         return other

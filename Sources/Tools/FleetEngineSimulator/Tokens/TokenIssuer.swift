@@ -49,16 +49,17 @@ struct TokenIssuer: Sendable {
             throw ErrorAnswer(
                 status: status, code: ErrorAnswer.Code(httpStatus: status),
                 message: "The token issuer fails with an injected error.")
-        case .page: return Issue(answer: answer(Self.loginPage, type: "text/html", issuedAt))
-        case .empty: return Issue(answer: answer("", type: "application/json", issuedAt))
-        case .wrongVehicle: subject = subject.mistaken
+        case .page: return Issue(answer: response(with: Self.loginPage, type: "text/html", issuerTime: issuedAt))
+        case .empty: return Issue(answer: response(with: "", type: "application/json", issuerTime: issuedAt))
+        case .wrongVehicle: subject = subject.withOtherID
         case .wrongAudience: audience = "https://maps.googleapis.com/"
-        case .expired: issuedAt -= Int64(faults.life) + 60
+        case .expired: issuedAt -= Int64(faults.lifetime) + 60
         case nil: break
         }
         let claims = TokenClaims(
-            issuer: TokenAuthority.account, subject: TokenAuthority.account, audience: audience, issuedAt: issuedAt,
-            expiry: issuedAt + Int64(faults.life), authorization: subject.claims, taskIDs: subject.taskIDs)
+            issuer: TokenAuthority.serviceAccount, subject: TokenAuthority.serviceAccount, audience: audience,
+            issuedAt: issuedAt,
+            expiry: issuedAt + Int64(faults.lifetime), authorization: subject.claims, taskIDs: subject.taskIDs)
         let token: String
         do { token = try authority.token(claims, keyGeneration: keyGeneration) } catch {
             throw ErrorAnswer(status: 500, code: .internalError, message: error.description)
@@ -66,16 +67,19 @@ struct TokenIssuer: Sendable {
         let body = shape.answer(
             token: token, subject: subject, issuedAt: issuedAt, expiry: claims.expiry, style: faults.expiryStyle)
         return Issue(
-            answer: answer(body.text, type: "application/json", now + Int64(faults.clockOffset)),
+            answer: response(
+                with: body.text, type: "application/json", issuerTime: now + Int64(faults.clockOffset)),
             record: TokenRecord(kind: subject.name, id: subject.id, issuedAt: issuedAt, expiry: claims.expiry))
     }
 
     private static let loginPage = "<!doctype html><html><body>Please log in.</body></html>"
 
-    private func answer(_ text: String, type: String, _ time: Int64) -> HTTPResponse {
+    private func response(with text: String, type: String, issuerTime: Int64) -> HTTPResponse {
         var headers = HTTPHeaders(["Content-Type": type, "Cache-Control": "no-store"])
         // An issuer whose clock is wrong also sends a wrong `Date` header.
-        if faults.clockOffset != 0 { headers["Date"] = UTCTime(millisecondsSince1970: max(0, time) * 1000).httpDate }
+        if faults.clockOffset != 0 {
+            headers["Date"] = UTCTime(millisecondsSince1970: max(0, issuerTime) * 1000).httpDate
+        }
         return HTTPResponse(status: 200, headers: headers, body: Array(text.utf8))
     }
 }
