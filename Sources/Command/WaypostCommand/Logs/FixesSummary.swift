@@ -21,7 +21,7 @@ struct FixesSummary {
         if logs.count != 1 {
             var lines = LabelledLines()
             lines.add(heading: "total of \(logs.count.counted("log"))")
-            lines.add("fixes", [total.statistics.fixes > 0 ? total.statistics.fixes.grouped : "none"])
+            lines.add("fixes", [total.statistics.fixCount > 0 ? total.statistics.fixCount.grouped : "none"])
             addDescription(of: total, to: &lines)
             sections.append(lines.lines.joined(separator: "\n"))
         }

@@ -58,7 +58,7 @@ struct LogDescription {
     init(_ statistics: DecoderStatistics) {
         let addresses = statistics.sentencesByAddress
         receiver = Self.receiverNames(in: statistics)
-        let known = Set(addresses.compactMap { Talker.talker(ofAddress: $0.address) })
+        let known = Set(addresses.compactMap { Talker.code(ofAddress: $0.address) })
         talkers = known.sorted().map { talker in Talker.meaning(of: talker).map { "\(talker) \($0)" } ?? talker }
         var size = "\(statistics.sentences.grouped) in \(statistics.lines.counted("line")), "
         size += FigureText.bytes(statistics.bytes)
@@ -90,7 +90,7 @@ struct LogDescription {
     }
 
     private static func row(_ fault: FieldFaultCount) -> (count: Int, text: String) {
-        (fault.found.count, "\(fault), \(lineReference(fault.found))")
+        (fault.occurrences.count, "\(fault), \(lineReference(fault.occurrences))")
     }
 
     private static func lineReference(_ found: DecoderStatistics.Occurrences) -> String {

@@ -220,14 +220,14 @@ struct PageTables {
     }
 
     private var isWithinOneDay: Bool {
-        guard let first = summary.statistics.first, let last = summary.statistics.last else { return true }
+        guard let first = summary.statistics.firstTime, let last = summary.statistics.lastTime else { return true }
         return FigureText.date(first) == FigureText.date(last)
     }
 
     /// Returns a time of day. The date is added unless it is that of `other` or, without `other`, the only date of the
     /// track.
     private func timeText(_ time: UTCTime, after other: UTCTime? = nil) -> String {
-        let known = other ?? (isWithinOneDay ? summary.statistics.first : nil)
+        let known = other ?? (isWithinOneDay ? summary.statistics.firstTime : nil)
         return known.map { FigureText.date($0) == FigureText.date(time) } ?? false
             ? FigureText.timeOfDay(time) : "\(FigureText.date(time)) \(FigureText.timeOfDay(time))"
     }

@@ -88,7 +88,7 @@ package struct FollowDecisions: Sendable {
 
     private mutating func decide(afterFailure reason: ReportedText, retryAfter: Duration?, jitter: Double) -> Decision {
         failures += 1
-        let backoff = retry.delay(beforeRetry: failures, jitter: jitter, after: retryAfter)
+        let backoff = retry.delay(beforeRetry: failures, jitter: jitter, requestedDelay: retryAfter)
         return (reportTrouble(reason), .read(after: max(pause(jitter: jitter), backoff)))
     }
 

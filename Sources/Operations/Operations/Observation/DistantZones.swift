@@ -29,7 +29,7 @@ package final class DistantZones: ReportingObserver {
         guard case .fix(let fix) = event else { return }
         let changed: [Int]? = state.withLock { state in
             let before = state
-            state.distantIndices.removeAll { !zones[$0].isImplausible(from: fix) }
+            state.distantIndices.removeAll { !zones[$0].isImplausiblyFar(from: fix) }
             state.hasFix = true
             return before.hasFix && before.distantIndices == state.distantIndices ? nil : state.distantIndices
         }

@@ -26,8 +26,8 @@ package struct OutboxVehicle: Sendable {
             return
         }
         throw OutboxError(
-            .ofAnotherVehicle, path: outbox,
-            .ofVehicle(recordedVehicle, pending: ledger.pending, configured: "\(vehicle)"))
+            .otherVehicle, path: outbox,
+            .otherVehicle(recordedVehicle, pending: ledger.pending, configured: "\(vehicle)"))
     }
 
     /// Verifies the same as `require`, then records that the outbox belongs to `vehicle`. Blocks.
@@ -36,7 +36,7 @@ package struct OutboxVehicle: Sendable {
     ///   - vehicle: the configured vehicle.
     ///   - ledger: the outbox's ledger.
     ///   - warn: receives a warning if the record can't be written.
-    /// - Throws: `ofAnotherVehicle` if pending updates belong to another vehicle.
+    /// - Throws: `otherVehicle` if pending updates belong to another vehicle.
     package func adopt(_ vehicle: VehicleName, ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
         try require(vehicle, ledger: ledger)
         guard recordedVehicle?.description != vehicle.description else { return }
