@@ -37,9 +37,9 @@ import WaypostTestSupport
         let report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero)
         let finding = ConfigurationComparison.difference(
-            of: Self.checked, from: report, isSameFile: { $0 == Self.checked },
-            changedAt: row.changed.map { Self.read.secondsSince1970 + $0 })
-        #expect(finding == row.finding)
+            of: Self.checkedPath, from: report, isSameFile: { $0 == Self.checkedPath },
+            changedAt: example.changed.map { Self.readTime.secondsSince1970 + $0 })
+        #expect(finding == example.finding)
     }
 }
 

@@ -15,22 +15,22 @@ import TimeAndChance
 
     @Test func isTheTimeOfTheLastGoodFix() {
         let present = ApproximatePresent(release: Self.release) { nil }
-        present.note(acceptedFixAt: Self.later)
+        present.note(acceptedFixAt: Self.laterTime)
         present.note(acceptedFixAt: UTCTime(year: 2010, month: 1, day: 1))
-        #expect(present.time == Self.later)
+        #expect(present.time == Self.laterTime)
     }
 
     @Test func isTheHostsClockWhileItIsSynchronized() {
-        let present = ApproximatePresent(release: Self.release) { Self.later }
-        present.note(acceptedFixAt: Self.wrong)
-        #expect(present.time == Self.later)
+        let present = ApproximatePresent(release: Self.release) { Self.laterTime }
+        present.note(acceptedFixAt: Self.wrongTime)
+        #expect(present.time == Self.laterTime)
     }
 
     @Test func prefersTheServersTime() {
-        let present = ApproximatePresent(release: Self.release) { Self.wrong }
-        present.note(acceptedFixAt: Self.wrong)
-        present.observe(.serverTime(Self.later))
-        #expect(present.time == Self.later)
+        let present = ApproximatePresent(release: Self.release) { Self.wrongTime }
+        present.note(acceptedFixAt: Self.wrongTime)
+        present.observe(.serverTime(Self.laterTime))
+        #expect(present.time == Self.laterTime)
     }
 
     @Test(arguments: [1970, 2020, 2060, 9999])

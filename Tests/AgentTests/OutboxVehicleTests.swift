@@ -24,7 +24,7 @@ import WaypostTestSupport
         var configuration = OutboxConfiguration(path: path, maximumBytes: 1 << 20)
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: id)
         let (owner, warnings) = (OutboxVehicle(forOutbox: path), warnings)
-        configuration.admit = { ledger throws(OutboxError) in
+        configuration.checkLedger = { ledger throws(OutboxError) in
             try owner.adopt(vehicle, ledger: ledger) { warning in warnings.withLock { $0.append(warning) } }
         }
         return try await SQLiteOutbox.open(configuration)

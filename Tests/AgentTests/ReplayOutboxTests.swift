@@ -151,7 +151,7 @@ import WaypostTestSupport
         let ledger = Ledger(
             accepted: pending + quarantined, delivered: 0, pending: pending, evicted: 0, quarantined: quarantined)
         let said = await ReplayOutbox(continuing: path).removeIfDelivered(ledger)
-        #expect((said == nil) == (words == nil))
-        if let words { #expect(said?.contains(words) == true && said?.contains(path) == true, "\(said ?? "")") }
+        #expect((said == nil) == (message == nil))
+        if let message { #expect(said?.contains(message) == true && said?.contains(path) == true, "\(said ?? "")") }
     }
 }

@@ -25,7 +25,7 @@ import WaypostTestSupport
         let progress = ReplayProgress(
             reached: .seconds(reached), of: .seconds(length), elapsed: .seconds(elapsed), speed: speed)
         #expect(abs(progress.share - share) < 1e-9)
-        #expect(progress.remaining == .seconds(left))
+        #expect(progress.remaining == .seconds(secondsLeft))
     }
 
     @Test func progressOfManyVehiclesIsCombined() {

@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 @Suite struct Summary {
-    static func text(_ paths: String...) async throws -> String {
+    static func summary(of paths: String...) async throws -> String {
         let (logs, total, _) = await LogSummary.summaries(of: try LogReader(paths: paths))
         return FixesSummary(logs: logs, total: total, now: now).text
     }

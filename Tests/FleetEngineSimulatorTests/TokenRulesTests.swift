@@ -10,7 +10,7 @@ import VehicleAuthorization
 private let now = SimulatedBackend.initialSeconds
 
 @Suite struct TokenRules {
-    private static let good = TokenClaims(
+    private static let validClaims = TokenClaims(
         issuer: TokenAuthority.serviceAccount, subject: TokenAuthority.serviceAccount, issuedAt: now,
         expiry: now + 3600,
         authorization: ["vehicleid": "van"])

@@ -33,7 +33,7 @@ struct GPSDComparison {
         splitter.split(transcript.span) { line in
             guard let report = GPSDReport(line) else { return }
             if case .position(_, _, let fix?) = report { reportedTimes.insert(Self.timeModuloRollOver(of: fix)) }
-            _ = session.take(report, at: .zero) { fixesThroughGPSD.append($0) }
+            _ = session.handle(report, at: .zero) { fixesThroughGPSD.append($0) }
         }
         session.finish { fixesThroughGPSD.append($0) }
         self.directFixes = directFixes

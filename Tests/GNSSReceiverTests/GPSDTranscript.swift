@@ -39,14 +39,14 @@ enum GPSDTranscript {
 
         init() { (end, endContinuation) = AsyncStream.makeStream() }
 
-        mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
+        mutating func decode(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
             let isComplete = received.withLock { received in
                 for index in bytes.indices { received.append(bytes[index]) }
                 return String(decoding: received.suffix(4096 + bytes.count), as: UTF8.self).contains(
                     GPSDTranscript.endReportPart)
             }
             if isComplete { endContinuation.finish() }
-            return decoder.take(bytes, at: now, emit)
+            return decoder.decode(bytes, at: now, emit)
         }
 
         mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void) { decoder.handleIdleLine(at: now, emit) }

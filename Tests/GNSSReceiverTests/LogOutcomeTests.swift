@@ -86,16 +86,21 @@ import WaypostTestSupport
         func loss(_ count: Int, of all: Int, _ checksums: LogRemark.Checksums, line: Int) -> LogRemark {
             .leftOut(log: "drive.log", FixAbsence.OmittedSentences(count, of: all), checksums, firstLine: line)
         }
-        #expect(try outcome(of: log(sentences: 30, alteringEvery: 50)).loss == nil)
-        #expect(try outcome(of: log(sentences: 30, alteringEvery: 2)).loss == loss(15, of: 30, .wrong, line: 2))
-        #expect(try outcome(of: log(sentences: 150, alteringEvery: 150)).loss == loss(1, of: 150, .wrong, line: 150))
-        #expect(try outcome(of: log(sentences: 30, alteringEvery: 1)).loss == nil)
+        #expect(try outcome(of: log(sentences: 30, alteringEvery: 50)).checksumRemark == nil)
+        #expect(
+            try outcome(of: log(sentences: 30, alteringEvery: 2)).checksumRemark == loss(15, of: 30, .wrong, line: 2))
+        #expect(
+            try outcome(of: log(sentences: 150, alteringEvery: 150)).checksumRemark
+                == loss(1, of: 150, .wrong, line: 150))
+        #expect(try outcome(of: log(sentences: 30, alteringEvery: 1)).checksumRemark == nil)
         // One character is cut off, as by an editor's column limit.
         let cutLine = log(sentences: 2, alteringEvery: 9).split(separator: "\r\n").map { $0.dropLast() }[0] + "\r\n"
         #expect(
-            try outcome(of: log(sentences: 30, alteringEvery: 40) + cutLine + cutLine).loss
+            try outcome(of: log(sentences: 30, alteringEvery: 40) + cutLine + cutLine).checksumRemark
                 == loss(2, of: 32, .cutOff, line: 31))
-        #expect(try outcome(of: cutLine + log(sentences: 3, alteringEvery: 3)).loss == loss(2, of: 4, .both, line: 1))
+        #expect(
+            try outcome(of: cutLine + log(sentences: 3, alteringEvery: 3)).checksumRemark
+                == loss(2, of: 4, .both, line: 1))
     }
 
     private static let undated = "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,"

@@ -28,9 +28,9 @@ import Testing
 
     @Test mutating func allowAMebibyteAtTheStart() {
         #expect(readWhileAllowed(bytes: 4096, at: .zero) == (1 << 20) / (4096 + 128) + 1)
-        #expect(pace.rest(at: .milliseconds(1)) == .milliseconds(99))
-        #expect(pace.rest(at: .milliseconds(99)) == .milliseconds(1))
-        #expect(pace.rest(at: .milliseconds(100)) == .zero)
+        #expect(pace.pauseDuration(at: .milliseconds(1)) == .milliseconds(99))
+        #expect(pace.pauseDuration(at: .milliseconds(99)) == .milliseconds(1))
+        #expect(pace.pauseDuration(at: .milliseconds(100)) == .zero)
         // The excess of the last read is deducted from the next portion.
         #expect(readWhileAllowed(bytes: 4096, at: .milliseconds(100)) == (1 << 15) / (4096 + 128))
     }
@@ -39,7 +39,7 @@ import Testing
     @Test mutating func areFastAgainAfterAFix() {
         for tenth in 0..<10 { _ = readWhileAllowed(bytes: 4096, at: .milliseconds(tenth * 100)) }
         pace.recordRead(of: 0, withFix: true)
-        #expect(pace.rest(at: .milliseconds(950)) == .zero)
+        #expect(pace.pauseDuration(at: .milliseconds(950)) == .zero)
         #expect(readWhileAllowed(bytes: 4096, at: .milliseconds(950)) > 200)
         #expect(readWhileAllowed(bytes: 4096, at: .seconds(1)) > 200)
         #expect(readWhileAllowed(bytes: 4096, at: .seconds(1.1)) < 20)
@@ -58,7 +58,7 @@ import Testing
     @Test mutating func doNotDelayTheFastestSerialPort() {
         var maximumRest = Duration.zero
         for millisecond in 0..<60_000 {
-            maximumRest = max(maximumRest, pace.rest(at: .milliseconds(millisecond)))
+            maximumRest = max(maximumRest, pace.pauseDuration(at: .milliseconds(millisecond)))
             pace.recordRead(of: 92, withFix: false)
         }
         #expect(maximumRest == .zero)

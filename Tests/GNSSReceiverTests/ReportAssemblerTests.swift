@@ -15,7 +15,7 @@ import TimeAndChance
             longitude: 11)
         fix.speedMetersPerSecond = speed
         var out: [Fix] = []
-        assembler.take(fix, at: now) { out.append($0) }
+        assembler.add(fix, at: now) { out.append($0) }
         record(out)
     }
 

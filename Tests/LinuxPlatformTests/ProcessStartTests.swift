@@ -50,7 +50,8 @@ import WaypostTestSupport
 
     /// A seccomp filter older than clone3 answers EPERM; with ENOSYS the C library would use clone.
     @Test func nameAContainerRuntimeThatRejectsThreads() {
-        let message = StartRequirements.threadShortageMessage(started: 0, reason: EPERM, processLimit: -1, stack: 8 << 20)
+        let message = StartRequirements.threadShortageMessage(
+            started: 0, reason: EPERM, processLimit: -1, stack: 8 << 20)
         #expect(
             message
                 == "no thread can be started: Operation not permitted; this container's runtime is older than the system "

@@ -82,13 +82,17 @@ import VehicleAuthorization
     @Test func fetchOnceForManyCallers() {
         var cache = TokenCache()
         #expect(
-            (0..<5).map { _ in kind(of: cache.requestToken(for: van7, now: .zero)) } == ["fetch", "wait", "wait", "wait", "wait"])
+            (0..<5).map { _ in kind(of: cache.requestToken(for: van7, now: .zero)) } == [
+                "fetch", "wait", "wait", "wait", "wait",
+            ])
     }
 
     @Test func refreshOnceWhileReturningTheCurrentToken() {
         var cache = cache(holding: token(lifetime: 3600))
         #expect(
-            (0..<3).map { _ in kind(of: cache.requestToken(for: van7, now: .seconds(3000))) } == ["useAndRefresh", "use", "use"])
+            (0..<3).map { _ in kind(of: cache.requestToken(for: van7, now: .seconds(3000))) } == [
+                "useAndRefresh", "use", "use",
+            ])
     }
 
     @Test func keepOneTokenPerVehicle() {
@@ -99,7 +103,9 @@ import VehicleAuthorization
             .success(token(lifetime: 3600, value: "eight")), for: van8, begun: .zero, now: .zero, jitter: 1)
         #expect(cache.requestToken(for: van7, now: .zero) == .use(token(lifetime: 3600, value: "seven")))
         #expect(cache.requestToken(for: van8, now: .zero) == .use(token(lifetime: 3600, value: "eight")))
-        #expect(kind(of: cache.requestToken(for: AuthorizationContext(vehicleID: "van-7", taskID: "t"), now: .zero)) == "fetch")
+        #expect(
+            kind(of: cache.requestToken(for: AuthorizationContext(vehicleID: "van-7", taskID: "t"), now: .zero))
+                == "fetch")
     }
 
     @Test func dropTheLeastRecentlyUsedContext() {
@@ -109,7 +115,8 @@ import VehicleAuthorization
         for (moment, vehicle) in ["a", "b", "a", "c"].enumerated() {
             let context = AuthorizationContext(vehicleID: vehicle)
             if cache.requestToken(for: context, now: .seconds(moment)) == .fetch {
-                _ = cache.recordOutcome(.success(token(lifetime: 3600)), for: context, begun: .zero, now: .zero, jitter: 1)
+                _ = cache.recordOutcome(
+                    .success(token(lifetime: 3600)), for: context, begun: .zero, now: .zero, jitter: 1)
             }
         }
         #expect(cache.count == 2)
@@ -315,7 +322,8 @@ import VehicleAuthorization
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {
             var cache = TokenCache()
             _ = cache.requestToken(for: van7, now: .zero)
-            _ = cache.recordOutcome(.success(token(lifetime: lifetime)), for: van7, begun: .zero, now: .zero, jitter: jitter)
+            _ = cache.recordOutcome(
+                .success(token(lifetime: lifetime)), for: van7, begun: .zero, now: .zero, jitter: jitter)
             #expect(kind(of: cache.requestToken(for: van7, now: .seconds(moment - 1))) == "use")
             #expect(kind(of: cache.requestToken(for: van7, now: .seconds(moment))) == "useAndRefresh")
             #expect(lifetime - moment >= max(300, lifetime / 2))
@@ -369,7 +377,8 @@ import VehicleAuthorization
             .init(vehicleID: "one"), .init(vehicleID: "one", taskID: "t"), .init(tripID: "one"),
             .init(trackingID: "one"),
         ]
-        #expect(contexts.map { kind(of: cache.requestToken(for: $0, now: .zero)) } == Array(repeating: "fetch", count: 4))
+        #expect(
+            contexts.map { kind(of: cache.requestToken(for: $0, now: .zero)) } == Array(repeating: "fetch", count: 4))
     }
 
     private func kind(of answer: TokenCache.Action) -> String {

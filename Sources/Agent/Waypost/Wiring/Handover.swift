@@ -51,7 +51,7 @@ extension Handover {
     package var message: [UInt8]? {
         guard let text = String(validating: document.json, as: UTF8.self) else { return nil }
         let values = document.values.map { reference, found in
-            Value(
+            EncodedValue(
                 key: reference.parts.key, name: reference.parts.name, text: found.text,
                 isOpenToAll: found.isWorldReadable)
         }

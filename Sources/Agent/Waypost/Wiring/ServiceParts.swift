@@ -80,7 +80,7 @@ struct ServiceParts: Sendable {
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFixTime(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor, observers: observers(configuration),
+            monitor: monitor, observers: observers(for: configuration),
             present: isRecording ? nil : present,
             progress: progress)
         parts.onStoreBypass = { [monitor] in monitor.countStoreBypass() }

@@ -93,7 +93,7 @@ struct ServiceRun: Sendable {
 
     /// Warns if other users can change the configuration file or a file that it names.
     private func reportExposedFiles() async {
-        let found = await onThreadIfAny(named: "configuration") { [configuration, file = options.reloads?.file] in
+        let found = await onThreadIfPossible(named: "configuration") { [configuration, file = options.reloads?.file] in
             configuration.exposureProblems(from: file, to: EffectiveUser.current)
         }
         for exposed in (try? found.get()) ?? [] { log.write(.warning, exposed.text) }

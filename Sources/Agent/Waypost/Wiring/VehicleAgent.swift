@@ -95,7 +95,8 @@ package struct VehicleAgent: Sendable {
         }
         pendingState = PendingState(of: configuration.vehicle, forOutbox: configuration.outbox.path)
         // A failure is ignored here, because the next use of the outbox reports it.
-        let newest = try? await outbox.nextUpload(for: BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
+        let newest = try? await outbox.nextUpload(for: BatchRequest(maximumPastLocations: 0, withBacklog: false))
+            .newest?.update
         if let newest { parts.present?.note(acceptedFixAt: newest.timeOfFix) }
         observer = ReportingObservers(
             [monitor, EventLog(log: log, clock: parts.clock, logsFirstDelivery: parts.progress != nil)]
@@ -291,7 +292,7 @@ extension Configuration {
         outbox.reportWarningEnd = { parts.monitor.clear(.code(ConditionCode($0))) }
         outbox.uptime = { parts.clock.now }
         let owner = OutboxVehicle(forOutbox: outbox.path)
-        outbox.admit = { [vehicle] ledger throws(OutboxError) in
+        outbox.checkLedger = { [vehicle] ledger throws(OutboxError) in
             try owner.adopt(vehicle, ledger: ledger) { parts.log.write(.warning, $0) }
         }
         return outbox

@@ -13,7 +13,7 @@ struct RunCommand {
     /// Reads the configuration. After a re-execution, uses the configuration that the previous program image validated.
     init(_ arguments: Arguments) throws {
         file = arguments.configurationFile
-        handover = NextImage.received.flatMap(Handover.init(message:))
+        handover = NextImage.receivedMessage.flatMap(Handover.init(message:))
         configuration =
             if let handover { try Configuration(document: handover.document, file: file) } else {
                 try arguments.configuration()

@@ -103,7 +103,7 @@ struct SimulatorCommand {
     private static func requireID(_ id: String, of option: String) throws(UsageError) {
         do throws(VehicleName.Problem) { try VehicleName.validate(id) } catch {
             let parts = id.split(separator: "/")
-            let isName = error == .resourceName && parts.count == (option == "--vehicle" ? 4 : 2)
+            let isName = error == .isResourceName && parts.count == (option == "--vehicle" ? 4 : 2)
             let guess = isName ? parts.last.map { Suggestion.question(suggesting: "\(option) \($0)") } : nil
             throw UsageError("\(option): \"\(id)\" \(error)\(guess ?? "")", command: "simulator")
         }

@@ -53,7 +53,7 @@ struct LiveScreen: Sendable, Hashable {
     }
 
     private static func headerLine(at now: UTCTime, columns: Int) -> Line {
-        let clock = "\(FigureText.clock(now)) UTC"
+        let clock = "\(FigureText.timeOfDay(now)) UTC"
         return [Piece("Waypost".padded(to: columns - clock.count), .strong), Piece(clock, .faint)]
     }
 

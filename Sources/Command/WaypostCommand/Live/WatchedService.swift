@@ -61,7 +61,7 @@ struct WatchedService: Sendable, Hashable {
             add(condition.severity == .info ? .neutral : .good, "no longer: \(condition.title)", at: now)
         }
         let retries = newReport.counts.retries - previous.counts.retries
-        if retries > 0 { add(.bad, retries.counted("retry", "retries"), at: now) }
+        if retries > 0 { add(.bad, retries.counted("retry", plural: "retries"), at: now) }
     }
 
     private mutating func add(_ condition: StatusReport.ReportedCondition, at time: UTCTime) {

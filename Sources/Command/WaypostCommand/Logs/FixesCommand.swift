@@ -87,7 +87,7 @@ struct FixesCommand {
         }
         Terminal.draw("")
         if decoding.failure is SystemError { return try decoding.exitStatus() }
-        let interruption = decoding.interruption(results: "\(count.counted("fix", "fixes")) written")
+        let interruption = decoding.interruption(results: "\(count.counted("fix", plural: "fixes")) written")
         // An interrupted document must not look complete, so its footer isn't written. A followed log has no other end
         // than an interruption, so its document gets the footer.
         if decoding.isInterrupted, !follows { throw interruption }

@@ -68,7 +68,7 @@ struct LogDescription {
         self.size = size
         sentences = addresses.map { "\($0.address) \($0.count.grouped)" }
         rejections = Self.rejectionRows(in: statistics).sorted { $0.count > $1.count }
-        omissions = statistics.omittedFields.sorted { $0.found.count > $1.found.count }.map(Self.row)
+        omissions = statistics.omittedFields.sorted { $0.occurrences.count > $1.occurrences.count }.map(Self.row)
         fixes = Self.fixesText(of: statistics)
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.firstLine < $1.1.firstLine }

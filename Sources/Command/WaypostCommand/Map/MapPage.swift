@@ -171,7 +171,7 @@ struct PageTables {
                 let before = place.before.timeOfFix
                 let after = place.after.timeOfFix
                 return [
-                    "\(TrackFigures.text(of: place))", "\(timeText(before))", "\(timeText(after, after: before))",
+                    "\(TrackFigures.label(of: place))", "\(timeText(before))", "\(timeText(after, after: before))",
                     "\(FigureText.distance(place.meters))",
                 ]
             }, to: &markup)

@@ -72,7 +72,8 @@ struct FleetPlan: Sendable, Equatable {
     /// two updates.
     func offset(at index: Int, interval: Duration) -> DriveOffset {
         DriveOffset(
-            delay: spreadTime(interval: interval) * index / count, withinMeters: spreadMeters, of: firstNumber + index)
+            delay: spreadTime(interval: interval) * index / count, withinMeters: spreadMeters,
+            forVehicle: firstNumber + index)
     }
 
     /// Returns the period over which the starts of the vehicles are spread. `interval` is the time between two updates.

@@ -62,7 +62,9 @@ struct ProgressLine {
             return line.count > width ? line.prefix(width - 1) + "…" : line
         }
         let counts =
-            fleet.map { [$0.vehicles.counted("vehicle")] } ?? [fixes.counted("fix", "fixes"), "\(delivered) sent"]
+            fleet.map { [$0.vehicles.counted("vehicle")] } ?? [
+                fixes.counted("fix", plural: "fixes"), "\(delivered) sent",
+            ]
         let rest = rates + (remaining.map { ["\(FigureText.duration($0)) left"] } ?? [])
         let forms = [name + share + counts + pending + rest, share + pending + rest, share + rest]
             .map { $0.joined(separator: "  ") }

@@ -53,7 +53,7 @@ struct ReplayRun: Sendable {
         let fleet = options.fleet
         let names = try fleet.names(for: configuration.vehicle)
         let monitor = AgentMonitor(clock: clock, log: log, servesManyVehicles: names.count > 1)
-        if names.count > 1 { try TestFleet.requireDescriptors() }
+        if names.count > 1 { try TestFleet.raiseDescriptorLimit() }
         let meter = Self.makeMeter(for: options)
         let transport = try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil)
         let followerMeter = names.count == 1 ? FollowerMeter() : nil
@@ -157,7 +157,7 @@ struct ReplayRun: Sendable {
             counts: snapshot.counts, ledger: ledger, duration: elapsed, driven: driven ?? .zero, at: speed,
             requests: meter.figures, errors: followerMeter?.errors,
             bytesWritten: vehicleCount > 1 ? nil : DiskWrites.bytes.map { $0 - bytesWrittenBefore })
-        summary.vehicles = count
+        summary.vehicles = vehicleCount
         summary.remarks = remarks.withLock { $0 }
         if let longestWait, ledger.accepted > 0 { summary.pace.note(longestWait: longestWait) }
         return (summary, ledger)
@@ -251,7 +251,7 @@ struct ReplayRun: Sendable {
 
     /// Returns the condition that prevents updates from being delivered; `nil` if there is none.
     private func deliveryCondition(in snapshot: AgentMonitor.Snapshot) -> ActiveCondition? {
-        snapshot.conditions.active(.delivery) ?? snapshot.conditions.active(.reading)
+        snapshot.conditions.active(on: .delivery) ?? snapshot.conditions.active(on: .reading)
     }
 
     private func reminder(pending: Int64, reason: ReportedText) -> String {

@@ -20,7 +20,7 @@ package enum ConfigurationComparison {
         of file: String, from report: StatusReport, isSameFile: (String) -> Bool, changedAt: Double?
     ) -> OnlineFinding.OtherConfiguration? {
         guard let loaded = report.configuration else { return nil }
-        if let other = loaded.file, !isSameFile(other) { return .file(other, checked: file) }
+        if let other = loaded.file, !isSameFile(other) { return .otherFile(other, checked: file) }
         if let rejection = report.conditions.first(where: { $0.code == ConditionCode.reloadRejected.rawValue }) {
             let problems = rejection.causes.map { ReportedText($0.cause, limit: ReportedText.longestSentence) }
             return .rejectedReload(problems, loadedAt: loaded.loadedAt)
@@ -37,6 +37,6 @@ package enum ConfigurationComparison {
         difference(
             of: file, from: report,
             isSameFile: { $0 == FileSystem.destination(of: file) || FileSystem.isSameFile($0, file) },
-            changedAt: (try? FileStatus(behind: file))?.changedAt)
+            changedAt: (try? FileStatus(followingLinksAt: file))?.changedAt)
     }
 }

@@ -70,7 +70,7 @@ package enum OfflineCheck {
 
     /// Returns a line for each secret in the text of `file`, if every user can read the file.
     private static func openSecretLines(_ configuration: Configuration, file: String) -> [CheckLine] {
-        guard let status = try? FileStatus(behind: file), status.permissions & 0o004 != 0 else { return [] }
+        guard let status = try? FileStatus(followingLinksAt: file), status.permissions & 0o004 != 0 else { return [] }
         return configuration.settings.compactMap { setting in
             guard case .line = setting.source, setting.value == ConfigurationSetting.redacted else { return nil }
             let section = String(setting.path.prefix { $0 != "." })
@@ -192,7 +192,9 @@ package enum OfflineCheck {
     }
 
     /// Returns the kind of file at `path`, after following links; `nil` if the current user can't see a file there.
-    private static func fileKind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
+    private static func fileKind(behind path: String) -> FileStatus.Kind? {
+        (try? FileStatus(followingLinksAt: path))?.kind
+    }
 
     /// Returns whether the current user has no access to a directory on the way to `path`.
     private static func isHidden(_ path: String) -> Bool {
@@ -215,13 +217,15 @@ package enum OfflineCheck {
     private static func outboxLines(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
-        func fault(_ finding: CheckFinding.Outbox) -> [CheckLine] { [CheckLine(.fail, "outbox", .outbox(finding))] }
+        func fault(_ finding: CheckFinding.OutboxFinding) -> [CheckLine] {
+            [CheckLine(.fail, "outbox", .outbox(finding))]
+        }
         guard fileKind(behind: directory) == .directory, FileSystem.volume(of: directory) != .kernel else {
-            return fault(.below(path: path, place: directory))
+            return fault(.invalidAncestor(path: path, ancestor: directory))
         }
         if FileSystem.isReadOnly(at: directory) {
             guard SandboxedCheck.current != nil else { return fault(.readOnly(path: path, directory: directory)) }
-            return fault(.notAllowed(path: path, directory: directory, unit: SandboxedCheck.unitName))
+            return fault(.deniedByUnit(path: path, directory: directory, unit: SandboxedCheck.unitName))
         }
         // An existing outbox needs no further space, because its reserve file exists.
         if (try? FileSystem.entry(at: path)) == .some(nil), let line = shortageLine(forOutboxIn: directory) {
@@ -259,11 +263,12 @@ package enum OfflineCheck {
     /// Returns a line if `directory` has too little space for a new outbox; otherwise `nil`.
     static func shortageLine(forOutboxIn directory: String) -> CheckLine? {
         if let left = FileSystem.freeFiles(at: directory), left < minimumFreeFiles {
-            let finding = CheckFinding.Outbox.tooFewInodes(directory: directory, left: left, needed: minimumFreeFiles)
+            let finding = CheckFinding.OutboxFinding.tooFewInodes(
+                directory: directory, available: left, needed: minimumFreeFiles)
             return CheckLine(.fail, "outbox", .outbox(finding))
         }
         guard let free = FileSystem.freeBytes(at: directory), free < minimumFreeBytes else { return nil }
-        let finding = CheckFinding.Outbox.tooLittleSpace(
+        let finding = CheckFinding.OutboxFinding.tooLittleSpace(
             directory: directory, freeBytes: free, neededBytes: minimumFreeBytes)
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
@@ -294,11 +299,11 @@ package enum OfflineCheck {
         switch provider {
         case .http(let settings, _):
             for header in settings.headers {
-                check(header.prove)
-                if let doubt = header.doubt { lines.append(CheckLine(.note, section, doubt)) }
+                check(header.validate)
+                if let doubt = header.quotesWarning { lines.append(CheckLine(.note, section, doubt)) }
             }
             if let body = settings.body {
-                check { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
+                check { () throws(AuthorizationError) in try body.requireReadable(for: "\(section).body") }
             }
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, isHidden(program) {
@@ -308,7 +313,7 @@ package enum OfflineCheck {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(fault.wording.sentence)"))
             }
             for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
-                check { () throws(AuthorizationError) in try secret.prove(for: "variable \(name)") }
+                check { () throws(AuthorizationError) in try secret.requireReadable(for: "variable \(name)") }
             }
         case .file(let template, _):
             let path = configuration.expanded(template)

@@ -53,7 +53,7 @@ package enum SandboxedCheck {
     static func hiddenPathLines(for paths: [(key: String, path: String)], in directories: [String]) -> [CheckLine] {
         paths.compactMap { key, path in
             guard let directory = directories.first(where: { path == $0 || path.hasPrefix($0 + "/") }),
-                (try? FileStatus(behind: path)) == nil
+                (try? FileStatus(followingLinksAt: path)) == nil
             else { return nil }
             let finding = CheckFinding.hiddenByUnit(key: key, path: path, directory: directory, unit: unitName)
             return CheckLine(.fail, String(key.prefix { $0 != "." }), finding)

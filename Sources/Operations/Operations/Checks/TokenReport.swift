@@ -107,8 +107,8 @@ package struct TokenReport: Sendable {
     /// Warnings for the token's issuer, and problems that depend on this host's clock.
     private var remarks: [String] {
         let findings: [TokenFinding?] = [
-            timeSinceExpiry.map { .endedByHostClock($0) },
-            timeUntilIssue.map { .issuedAhead($0, accepted: .seconds(ClaimRules.skew)) },
+            timeSinceExpiry.map { .expiredByHostClock($0) },
+            timeUntilIssue.map { .issuedInFuture($0, accepted: .seconds(ClaimRules.skew)) },
             certificateFinding,
         ]
         return verdict.remarks + findings.compactMap { $0?.sentence.description }
@@ -121,7 +121,7 @@ package struct TokenReport: Sendable {
         guard let end = answer.certificateEnd else { return nil }
         let left = UTCTime(millisecondsSince1970: Int64(hostTime * 1000)).duration(to: end)
         guard left < Self.minimumCertificateLifetime else { return nil }
-        return .certificateEnds(date: end.shortestDescription, in: left)
+        return .certificateExpiring(date: end.shortestDescription, in: left)
     }
 
     /// The text about the token in the output of `check --online`.

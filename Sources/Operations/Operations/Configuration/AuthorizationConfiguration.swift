@@ -162,14 +162,14 @@ extension ConfigurationSection {
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
             reportProblem(with: key, "has a line break or another control character; remove it")
         }
-        let problem = HeaderTemplate.problem(ofCredentials: text, in: name)
-        if problem == .unfilledVariable {
+        let problem = HeaderTemplate.problem(ofCredentials: text, inHeader: name)
+        if problem == .unexpandedVariable {
             reportProblem(
                 with: key,
                 "contains a variable in ${}, which is not expanded; write {\"environment\": NAME, \"scheme\": "
                     + "\"bearer\"}")
         }
-        if problem == .noScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
+        if problem == .missingScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
             reportProblem(
                 with: key, "has an unencoded user and password; write {\"file\": PATH, \"scheme\": \"basic\"}")
         }

@@ -130,7 +130,7 @@ package struct CertificateFileStates: Sendable, Hashable {
     package init(_ configuration: Configuration) {
         func states(_ files: CertificateFiles) -> [FileStatus?] {
             [files.caFile, files.certificateFile, files.keyFile].map { path in
-                path.flatMap { try? FileStatus(behind: $0) }
+                path.flatMap { try? FileStatus(followingLinksAt: $0) }
             }
         }
         upload = states(configuration.uploadCertificateFiles)

@@ -111,7 +111,7 @@ extension Configuration {
                     settings, section: section, providerID: vehicle.providerID,
                     transport: try Self.makeTransport(
                         with: tokenCertificateFiles, proxy: trust.proxy, reportsCertificateEnd: reportsCertificateEnd),
-                    sendsCertificate: trust.clientKeyFile != nil, present: present)
+                    sendsCertificate: trust.clientKeyFile != nil, synchronizedClock: synchronizedClock)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,

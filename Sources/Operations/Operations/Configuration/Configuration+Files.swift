@@ -113,7 +113,7 @@ extension Configuration {
     /// The user that the service is expected to run as: this process's user in the service's sandbox, elsewhere the
     /// owner of the outbox's directory.
     package var expectedUser: UInt32 {
-        SandboxedCheck.current == nil ? EffectiveUser.expected(at: outbox.path) : EffectiveUser.current
+        SandboxedCheck.current == nil ? EffectiveUser.expectedOwner(ofFileAt: outbox.path) : EffectiveUser.current
     }
 
     /// Verifies that the outbox can be created at its path, as far as the current user can find out. Writes nothing.

@@ -91,7 +91,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
             return Found(text: try Self.singleLine(inFile: path), isWorldReadable: false)
         case .file(let path):
             let text = try Self.singleLine(inFile: path)
-            let status = try? FileStatus(behind: path)
+            let status = try? FileStatus(followingLinksAt: path)
             let isOpen = status.map { $0.permissions & (S_IROTH | S_IWOTH) != 0 } ?? false
             return Found(text: text, isWorldReadable: isOpen)
         }

@@ -141,7 +141,7 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Records that a condition is still active, without counting it as another occurrence.
     package func hold(_ condition: Condition, on topic: ActiveConditions.Topic) {
-        changeState { state, now in state.conditions.hold(condition, on: topic, at: now) }
+        changeState { state, now in state.conditions.refresh(condition, on: topic, at: now) }
     }
 
     /// Records that a condition is no longer active.
@@ -192,7 +192,7 @@ package final class AgentMonitor: ReportingObserver {
     /// Records the number of updates in quarantine.
     package func note(quarantined count: Int64) {
         changeState { state, now in
-            let topic = ActiveConditions.Topic.one(.updatesQuarantined)
+            let topic = ActiveConditions.Topic.code(.updatesQuarantined)
             if count == 0 {
                 state.conditions.clear(topic, at: now)
             } else {
@@ -204,7 +204,7 @@ package final class AgentMonitor: ReportingObserver {
     /// Records how full the outbox is.
     package func note(_ extent: StoreExtent) {
         changeState { state, now in
-            let topic = ActiveConditions.Topic.one(.outboxNearlyFull)
+            let topic = ActiveConditions.Topic.code(.outboxNearlyFull)
             let share = extent.usedBytes * 100 / max(1, extent.maximumBytes)
             // The condition begins at 80 % but ends below 75 %, so that it doesn't flap.
             let limit = state.conditions.active(on: topic) == nil ? 80 : 75

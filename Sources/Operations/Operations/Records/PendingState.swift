@@ -40,6 +40,6 @@ package struct PendingState: Sendable {
     }
 
     private func onDiskThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-        try? await onThreadIfAny(named: "pending-state", body).get()
+        try? await onThreadIfPossible(named: "pending-state", body).get()
     }
 }
