@@ -2,9 +2,9 @@
 /// characters, and its length is limited. Foreign parts come from a server, an issuer, a claim, a receiver or a child
 /// process.
 ///
-/// Every initialiser removes secrets from foreign text. A literal is the program's own text and contains no secrets. Of
-/// a literal with interpolated values, each value is redacted unless it is already a `ReportedText`. Secrets are removed before the text is cut. Otherwise a cut could leave a part of a secret
-/// that is too short to be recognised.
+/// Every initialiser removes secrets from foreign text. A literal is the program's own text and contains no secrets. In
+/// a literal with interpolated values, each value is redacted unless it is already a `ReportedText`. Secrets are
+/// removed before the text is cut. Otherwise a cut could leave a part of a secret that is too short to be recognised.
 package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
     /// The maximum length of a single foreign text, in bytes of UTF-8.
     package static let longest = 300
