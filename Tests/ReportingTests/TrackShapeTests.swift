@@ -44,11 +44,11 @@ import WaypostTestSupport
             "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, east: $0 * 14) }, []
         ),
         (
-            "a corner at 10 Hz, where the next step is close enough",
+            "a corner at 10 Hz, where later points would also be close enough",
             (0...100).map {
                 fix(Double($0) / 10, east: min(Double($0), 50) * 1.4, north: max(0, Double($0) - 50) * 1.4)
             },
-            [5.2]
+            [5]
         ),
         (
             "a corner in a tunnel, estimated",
@@ -80,9 +80,9 @@ import WaypostTestSupport
         ),
         (
             "moving off from the drifted position", [8, 9, 9, 8].map { ($0, true) } + [14, 22].map { ($0, false) },
-            [2, 5]
+            [1, 4]
         ),
-        ("moving off at once", [0, 1, 0, 1].map { ($0, true) } + [6, 14, 22].map { ($0, false) }, [5]),
+        ("moving off at once", [0, 1, 0, 1].map { ($0, true) } + [6, 14, 22].map { ($0, false) }, [4]),
     ]
 
     /// The drift of a parked vehicle isn't part of the track, but after a departure the fixes before it are.

@@ -16,28 +16,33 @@ package enum TrackSimplification {
     /// of `points` must increase.
     ///
     /// Finds a path with the minimum number of legs. For each point in order, determines every point that a single leg
-    /// can reach from there. If several paths have the minimum number of legs, uses the one with the shortest last leg.
-    /// The running time is usually proportional to the number of points. It is quadratic if the points wander within
-    /// the tolerance.
+    /// can reach from there. Of several paths with the minimum number of legs, uses the one whose squared differences
+    /// from the dropped points have the smallest sum. The running time is usually proportional to the number of points.
+    /// It is quadratic if the points wander within the tolerance.
     package static func keptIndices(of points: [TrackPoint], tolerance: Double) -> [Int] {
         guard points.count > 2 else { return Array(points.indices) }
         let goal = points.count - 1
         let places = projectedPlaces(of: points)
-        var legs = [Int](repeating: points.count, count: points.count)
+        var paths = [Path](repeating: Path(legs: points.count, squaredErrors: 0), count: points.count)
         var previous = [Int](repeating: 0, count: points.count)
-        legs[0] = 0
-        for start in 0..<goal where legs[start] < legs[goal] {
+        paths[0].legs = 0
+        for start in 0..<goal where paths[start].legs < paths[goal].legs {
             var bounds = VelocityBounds(start: places[start], tolerance: tolerance)
+            var passed = PassedPlaces(start: places[start])
             for end in (start + 1)...goal {
                 let isNeighbour = end == start + 1
                 guard isNeighbour || bounds.mayReach(places[end]) else { break }
-                if legs[start] < legs[end],
+                let path = Path(
+                    legs: paths[start].legs + 1,
+                    squaredErrors: paths[start].squaredErrors + passed.squaredErrors(onLegTo: places[end]))
+                if path.isBetter(than: paths[end]),
                     isNeighbour || bounds.admitsLeg(to: places[end], passing: places[start + 1..<end])
                 {
-                    legs[end] = legs[start] + 1
+                    paths[end] = path
                     previous[end] = start
                 }
                 bounds.narrow(to: places[end])
+                passed.add(places[end])
             }
         }
         var kept = [goal]
@@ -61,6 +66,17 @@ package enum TrackSimplification {
                 north: (point.latitude - first.latitude) * northPerDegree,
                 seconds: Double(point.timeOfFix.millisecondsSince1970 - first.timeOfFix.millisecondsSince1970) / 1000)
         }
+    }
+}
+
+/// The number of legs from the first point to another point, and the sum of the squared differences, in square metres,
+/// from the points that these legs drop.
+private struct Path {
+    var legs: Int
+    let squaredErrors: Double
+
+    func isBetter(than other: Path) -> Bool {
+        (legs, squaredErrors) < (other.legs, other.squaredErrors)
     }
 }
 
@@ -139,5 +155,35 @@ private struct VelocityBounds {
         outerMaximum = pointwiseMin(outerMaximum, velocity + slack)
         innerMinimum = pointwiseMax(innerMinimum, velocity - sureSlack)
         innerMaximum = pointwiseMin(innerMaximum, velocity + sureSlack)
+    }
+}
+
+/// Sums over the points that a leg passes, with which the squared differences of any leg from the same start follow at
+/// once.
+private struct PassedPlaces {
+    let start: TimedPlace
+    /// The sum of the squared distances from the start, in square metres.
+    private var squaredDistances = 0.0
+    /// The sum of the displacements from the start, each multiplied by the time since the start.
+    private var displacementsByTime = SIMD2<Double>.zero
+    /// The sum of the squared times since the start.
+    private var squaredTimes = 0.0
+
+    init(start: TimedPlace) { self.start = start }
+
+    mutating func add(_ place: TimedPlace) {
+        let seconds = place.seconds - start.seconds
+        let displacement = place.components.lowHalf - start.components.lowHalf
+        squaredDistances += (displacement * displacement).sum()
+        displacementsByTime += displacement * seconds
+        squaredTimes += seconds * seconds
+    }
+
+    /// Returns the sum of the squared differences between the passed points and the positions on a straight leg at
+    /// constant speed to `end`, in square metres.
+    func squaredErrors(onLegTo end: TimedPlace) -> Double {
+        let velocity = (end.components.lowHalf - start.components.lowHalf) / (end.seconds - start.seconds)
+        return squaredDistances - 2 * (velocity * displacementsByTime).sum()
+            + (velocity * velocity).sum() * squaredTimes
     }
 }
