@@ -109,4 +109,18 @@ import WaypostTestSupport
                 == .outside(
                     reason: EffectiveUser.current == 0 ? "systemd isn't running here" : "run this as root (sudo)"))
     }
+
+    /// Users 0 and 10001, and the owner 1000 of the outbox's directory.
+    @Test(
+        arguments: [
+            (0, false, true, 1000), (0, false, false, 1000), (10_001, true, true, 10_001),
+            (10_001, false, true, 1000), (10_001, false, false, 10_001),
+        ] as [(UInt32, Bool, Bool, UInt32)])
+    func expectThisUserInASandboxAndWithoutSystemd(
+        current: UInt32, isInSandbox: Bool, isSystemdRunning: Bool, expected: UInt32
+    ) {
+        let user = Configuration.expectedUser(
+            current: current, owner: 1000, isInSandbox: isInSandbox, isSystemdRunning: isSystemdRunning)
+        #expect(user == expected)
+    }
 }

@@ -96,6 +96,10 @@ import Testing
                 "/dev/gnss: receiving, but no fix within 30 s; check the antenna's view of the sky"
             ),
             (
+                .noFix(.waiting(source: "/dev/gnss", .deviceMissing), cause: nil, within: .seconds(30)),
+                "/dev/gnss: no such device; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"
+            ),
+            (
                 .noFix(receiving, cause: .dateTooEarly, within: .seconds(30)),
                 "/dev/gnss: receiving, but no fix within 30 s: \(Condition(ReceiverWarning.dateTooEarly).line); to "
                     + "read a recorded log, set receiver.type to file or use waypost replay"

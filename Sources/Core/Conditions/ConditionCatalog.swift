@@ -30,7 +30,8 @@ extension ConditionCode {
         .fixesRejected: Entry(.warning, "fixes rejected", "check the receiver and its antenna"),
         .fixTimesRejected: Entry(
             .warning, "fix times rejected", "compare the receiver's date with this host's clock"),
-        .logEnded: Entry(.info, "log ended", "set receiver.follow to true if the log is still growing"),
+        .logEnded: Entry(
+            .info, "log ended", "to wait for more data, set receiver.follow to true; with waypost replay, add --follow"),
         .antennaOpen: Entry(.warning, "antenna line open", "check the antenna's plug and cable"),
         .antennaShort: Entry(.warning, "antenna line short-circuited", "check the antenna and its cable"),
         .foreignDatum: Entry(.warning, "datum isn't WGS 84", "set the receiver's datum to W84"),

@@ -58,6 +58,8 @@ extension OnlineFinding {
             Wording(
                 "\(device) is also open in \(holders.names); each byte reaches only one reader", holders.remedy)
         case .noAnswer(let limit): Wording("no answer within \(limit.secondsText)", "check the receiver")
+        case .noFix(.waiting(let source, let fault), _, _):
+            Wording("\(source): \(fault.wording().cause)", fault.wording().remedy)
         case .noFix(let state, let cause?, let limit):
             Wording(
                 "\(state.sentence()), but no fix within \(limit.secondsText): \(Condition(cause).line)",

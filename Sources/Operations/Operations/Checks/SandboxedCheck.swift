@@ -20,9 +20,10 @@ package enum SandboxedCheck {
     /// `check`. Starts `systemctl`, so it must not run on the shared thread pool.
     package static func place(forFile file: String, arguments: [String]) async -> Place {
         guard current == nil else { return .here }
+        guard isSystemdRunning, let program = ProcessStart.executable else {
+            return .outside(reason: "systemd isn't running here")
+        }
         guard EffectiveUser.current == 0 else { return .outside(reason: "run this as root (sudo)") }
-        guard (try? FileStatus(at: "/run/systemd/system"))?.kind == .directory, let program = ProcessStart.executable
-        else { return .outside(reason: "systemd isn't running here") }
         let shown = await output(of: ["systemctl", "show", "--all", unitName])
         let properties = Properties(shown: shown, sources: await output(of: ["systemctl", "cat", unitName]))
         guard properties["LoadState"] == "loaded" else { return .outside(reason: "there is no \(unitName)") }
@@ -32,6 +33,9 @@ package enum SandboxedCheck {
         }
         return .sandbox(command: properties.command(running: program, arguments: arguments + ["--config", path]))
     }
+
+    /// Whether systemd manages this host's services (sd_booted(3)).
+    static var isSystemdRunning: Bool { (try? FileStatus(at: "/run/systemd/system"))?.kind == .directory }
 
     private static func output(of arguments: [String]) async -> String {
         let child = ChildProcess(

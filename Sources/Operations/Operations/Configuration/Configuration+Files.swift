@@ -110,10 +110,18 @@ extension Configuration {
         return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
     }
 
-    /// The user that the service is expected to run as: this process's user in the service's sandbox, elsewhere the
-    /// owner of the outbox's directory.
+    /// The user that the service is expected to run as.
     package var expectedUser: UInt32 {
-        SandboxedCheck.current == nil ? EffectiveUser.expectedOwner(ofFileAt: outbox.path) : EffectiveUser.current
+        Self.expectedUser(
+            current: EffectiveUser.current, owner: EffectiveUser.expectedOwner(ofFileAt: outbox.path),
+            isInSandbox: SandboxedCheck.current != nil, isSystemdRunning: SandboxedCheck.isSystemdRunning)
+    }
+
+    /// Returns the user that the service is expected to run as, as far as a process of the user `current` can know. It
+    /// is `current` in the service's sandbox, and in a container, where nothing starts the service as another user. In
+    /// other cases it is `owner`, the owner of the outbox's directory.
+    static func expectedUser(current: UInt32, owner: UInt32, isInSandbox: Bool, isSystemdRunning: Bool) -> UInt32 {
+        isInSandbox || !isSystemdRunning && current != 0 ? current : owner
     }
 
     /// Verifies that the outbox can be created at its path, as far as the current user can find out. Writes nothing.
