@@ -1,7 +1,7 @@
 public import Foundation
 public import VehicleAuthorization
 
-/// The handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
+/// A handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
 public typealias GMTCAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
 /// A provider of tokens for following a trip, with the interface that the Consumer SDK defines. Implement one of the
@@ -15,7 +15,7 @@ public protocol GMTCAuthorization: NSObjectProtocol {
         with authorizationContext: GMTCAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void)
 
-    /// Fetches a token for the context's trip. The default implementation calls the completion form.
+    /// Fetches and returns a token for the context's trip. The default implementation calls the completion form.
     func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String
 }
 
@@ -73,7 +73,7 @@ public struct ConsumerSDKAuthorization: VehicleAuthorization {
             timeLimit: timeLimit, clock: clock, report: report)
     }
 
-    /// Asks the provider for a trip's token. The token's lifetime is read from the token itself.
+    /// Asks the provider for a trip's token and returns it. The token's lifetime is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard context.tripID != nil else {
             throw AuthorizationError(.unsuitableContext(context))

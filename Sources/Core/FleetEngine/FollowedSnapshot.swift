@@ -21,7 +21,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
         /// The speed in metres per second.
         public var speedMetersPerSecond: Double?
 
-        /// Creates a position with coordinates only.
+        /// Creates a position that contains only coordinates.
         package init(latitude: Double, longitude: Double) {
             self.latitude = latitude
             self.longitude = longitude

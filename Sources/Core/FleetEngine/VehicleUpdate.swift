@@ -116,8 +116,8 @@ extension VehicleLocation {
         return .object(message)
     }
 
-    /// Rounds `value` to a multiple of `1 / scale`. Receivers are accurate to a centimetre at best, which is about 1e-7
-    /// degrees, so more digits would be noise.
+    /// Returns `value`, rounded to a multiple of `1 / scale`. Receivers are accurate to a centimetre at best, which is
+    /// about 1e-7 degrees, so more digits would be noise.
     private static func rounded(_ value: Double, scale: Double) -> JSONValue {
         .number((value * scale).rounded() / scale)
     }

@@ -125,8 +125,8 @@ struct JSONParser {
         throw error(expecting: .restOfString(opening: opening))
     }
 
-    /// Reads an escape sequence in the string that begins at `opening`. If two sequences form a surrogate pair, reads
-    /// both.
+    /// Reads an escape sequence in the string that begins at `opening`, and returns its character. If two sequences
+    /// form a surrogate pair, reads both.
     private mutating func parseEscape(inStringFrom opening: Int) throws(JSONValue.ParseError) -> Unicode.Scalar {
         let start = index
         index += 1

@@ -9,9 +9,8 @@
 /// - A token that names another vehicle, or that isn't meant for Fleet Engine, is rejected.
 /// - A token that Fleet Engine has rejected is dropped. One fetch replaces it, however many requests have failed with
 ///   it.
-///
 /// Lifetimes are measured on the given clock, which should be monotonic and keep running while the machine is suspended
-/// (`ContinuousClock`). Tokens are kept in memory only. Safe to use from any task.
+/// (`ContinuousClock`). Tokens are kept in memory only. The cache is safe to use from any task.
 public actor CachedAuthorization: VehicleAuthorization {
     private typealias Outcome = TokenCache.Outcome
     private typealias Waiters = [Int: AsyncStream<Outcome>.Continuation]
@@ -102,7 +101,8 @@ public actor CachedAuthorization: VehicleAuthorization {
         await provider.forgetTokens()
     }
 
-    /// Waits for the fetch in progress, until this caller's task is cancelled or the timeout is reached.
+    /// Waits for the fetch in progress, until this caller's task is cancelled or the timeout is reached. Returns the
+    /// outcome.
     private func fetchOutcome(for context: AuthorizationContext) async -> Outcome {
         let id = nextWaiter
         nextWaiter += 1

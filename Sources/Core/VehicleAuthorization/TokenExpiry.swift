@@ -61,7 +61,8 @@ package struct TokenExpiry: Sendable, Hashable {
         lifetime = (claimed?.seconds ?? reading).map { .milliseconds(Int64($0 * 1000)) }
         self.reuse = reuse.map { .milliseconds(Int64($0 * 1000)) }
         statedWarning = warning
-        // If there is an expiry but the lifetime is unknown, no clock could judge the expiry. That is worth a warning.
+        // If there is an expiry but the lifetime is unknown, no clock could judge the expiry. An operator must be
+        // warned about this.
         let isUnjudged = lifetime == nil && warning == nil && (end != nil || stated != nil)
         clockWarning = claimed?.warning ?? (isUnjudged ? .noUsableClock : nil)
     }
@@ -75,7 +76,7 @@ package struct TokenExpiry: Sendable, Hashable {
 
     /// The time left until an expiry.
     private struct TimeLeft {
-        /// The seconds left; `nil` if no clock can tell.
+        /// The seconds left; `nil` if no clock can determine them.
         var seconds: Double?
         var warning: ExpiryWarning?
         /// Whether the clocks disagree about whether the expiry has passed.

@@ -58,7 +58,8 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
     /// Creates a consumer's context, for one shipment of scheduled tasks.
     public init(trackingID: String) { subject = .shipment(trackingID: trackingID) }
 
-    /// The vehicle's id. Empty in a consumer's context, so that a provider of drivers' tokens finds no vehicle there.
+    /// The vehicle's id. It is empty in a consumer's context, so that a provider of drivers' tokens finds no vehicle
+    /// there.
     public var vehicleID: String { if case .vehicle(let id, _) = subject { id } else { "" } }
 
     /// The task's id; `nil` if the context names none.

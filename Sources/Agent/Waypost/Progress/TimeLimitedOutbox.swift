@@ -159,22 +159,22 @@ extension TimeLimitedOutbox<SQLiteOutbox> {
         }
     }
 
-    /// See `SQLiteOutbox.summary`.
+    /// Returns a summary of the outbox, as `SQLiteOutbox.summary` does.
     func summary() async throws(OutboxError) -> StoreSummary {
         try await call { outbox throws(OutboxError) in try await outbox.summary() }
     }
 
-    /// See `SQLiteOutbox.extent`.
+    /// Returns the outbox's size and the age of its updates, as `SQLiteOutbox.extent` does.
     func extent() async throws(OutboxError) -> StoreExtent {
         try await call { outbox throws(OutboxError) in try await outbox.extent() }
     }
 
-    /// See `SQLiteOutbox.truncateLog`.
+    /// Truncates the write-ahead log and returns whether that succeeded, as `SQLiteOutbox.truncateLog` does.
     func truncateLog() async throws(OutboxError) -> Bool {
         try await call { outbox throws(OutboxError) in try await outbox.truncateLog() }
     }
 
-    /// See `SQLiteOutbox.maintain`.
+    /// Does the maintenance that is due, and returns a summary of the outbox, as `SQLiteOutbox.maintain` does.
     func maintain() async throws(OutboxError) -> (summary: StoreSummary, hasRequeued: Bool) {
         try await call { outbox throws(OutboxError) in try await outbox.maintain() }
     }

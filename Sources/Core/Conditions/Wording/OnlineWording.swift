@@ -18,8 +18,8 @@ package enum OnlineFinding: Sendable, Hashable {
 
     /// A service is running with another configuration; `service` describes the service.
     case otherConfiguration(OtherConfiguration, service: String)
-    /// A service is running, but for another vehicle. The second value says why; it is `nil` if the service, as far as
-    /// is known, uses the file that is checked.
+    /// A service is running, but for another vehicle. The second value is the reason; it is `nil` if the service, as
+    /// far as is known, uses the checked file.
     case otherVehicle(String, OtherConfiguration?, service: String)
     /// Only `user` may open the outbox.
     case outboxForbidden(path: String, user: String)
@@ -86,7 +86,7 @@ extension OnlineFinding {
     }
 
     /// Whether `difference` is a time zone's offset, give or take a minute. Offsets are multiples of a quarter of an
-    /// hour, up to 14 hours.
+    /// hour, from half an hour to 14 hours.
     private static func isTimeZoneOffset(_ difference: Duration) -> Bool {
         let seconds = Swift.abs(difference.components.seconds)
         let quarter = Int64(900)

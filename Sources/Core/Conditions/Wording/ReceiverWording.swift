@@ -5,8 +5,8 @@ package import Reporting
 extension ReceiverState: CustomStringConvertible {
     package var description: String { sentence().description }
 
-    /// Returns a description of the state with the receiver's name. `elapsed` is the time since the state was reported;
-    /// it is added to the duration of a silence.
+    /// Returns a description of the state with the receiver's name. `elapsed` is the time since the state was reported,
+    /// which is added to the duration of a silence.
     package func sentence(after elapsed: Duration = .zero) -> ReportedText {
         let wording = wording(after: elapsed)
         return "\(source): \(wording.sentence)"
@@ -48,7 +48,7 @@ extension ReceiverStart {
 }
 
 extension ReceiverFault {
-    /// Returns the cause and the remedy. `elapsed` is the time since the fault was reported; it is added to the
+    /// Returns the cause and the remedy. `elapsed` is the time since the fault was reported, which is added to the
     /// duration of a silence.
     package func wording(after elapsed: Duration = .zero) -> Wording {
         switch self {
@@ -180,7 +180,7 @@ extension ReceiverLineKind {
                 """
                 check baudRate, now \(baudRate) ("automatic" finds the right one), or switch the receiver's output to NMEA
                 """)
-        // Sentences have arrived at this rate before. Without any, the port would have been closed sooner.
+        // Sentences have arrived at this rate before. Otherwise the port would have been closed sooner.
         case .serial(let baudRate, wasFound: true):
             Wording(
                 "\(noise) at \(baudRate) baud, although there were some before",

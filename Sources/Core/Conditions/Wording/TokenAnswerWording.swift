@@ -11,7 +11,7 @@ extension AnswerFault {
         return Wording("\(origin) gave \(wording.cause)", wording.remedy)
     }
 
-    /// Returns a description of what was received instead of a token, and the remedy.
+    /// Returns a description of the contents that were received instead of a token, and the remedy.
     private func contentWording(from origin: TokenOrigin) -> Wording {
         let key = origin.tokenKey
         let expected: ReportedText = "expected the token, bare or in JSON under \"\(key)\""

@@ -138,8 +138,8 @@ extension Epoch {
     @inline(__always)
     func contains(_ type: SentenceType) -> Bool { sentenceCounts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
 
-    /// Whether `sentence` is in the same burst as this epoch's sentences, although its time differs. That is so if its
-    /// position differs by at most `toleranceDegrees`. `sentence` must be the first of its type in the epoch.
+    /// Whether `sentence` is in the same burst as this epoch's sentences, although its time differs. In one burst, the
+    /// positions differ by at most `toleranceDegrees`. `sentence` must be the first of its type in the epoch.
     func sharesBurst(with sentence: PositionSentence, toleranceDegrees: Double) -> Bool {
         guard sentence.status == .valid || sentence.status == .unconfirmed, hasPosition,
             let latitude = values.latitude.value, let longitude = values.longitude.value,

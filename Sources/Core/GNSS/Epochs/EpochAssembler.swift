@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// Combines the sentences of each epoch and decides when the epoch is complete.
+/// An assembler that combines the sentences of each epoch and decides when the epoch is complete.
 ///
 /// Each epoch emits at most one fix, at the first of these events:
 /// - The sentence arrives that is known to be the last of this receiver's epochs.
@@ -224,7 +224,8 @@ struct EpochAssembler {
         bodyHeadingDegrees = nil
     }
 
-    /// Dates `fix` and emits it. If no date is known yet, keeps the fix until there is one.
+    /// Dates `fix` and emits it, and returns the epoch's outcome. If no date is known yet, keeps the fix until there is
+    /// one.
     private mutating func dateAndEmit(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
         rhythm.add(time)
         var fix = fix
@@ -311,7 +312,8 @@ struct EpochRhythm {
     }
 }
 
-/// Learns which sentence is the last of a receiver's epochs, so that a fix can be emitted before the next epoch begins.
+/// A record of the sentence with which a receiver's epochs end. With it, a fix can be emitted before the next epoch
+/// begins.
 struct CycleLearner {
     /// A sentence's place in an epoch: its type and the number of earlier sentences of that type. Receivers repeat GSA
     /// and GGA for each constellation.

@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// Finds the dates of fixes, because most sentences contain only a time of day.
+/// A calendar that determines the dates of fixes. Most sentences contain only a time of day.
 ///
 /// Only RMC, ZDA and PUBX,04 contain dates. Every other time gets the date that puts it within twelve hours of the last
 /// dated instant. So the date changes once at midnight, whichever sentence is the first after midnight.

@@ -1,6 +1,6 @@
 package import ReportedText
 
-/// The counts of what a decoder has read and rejected, for summaries and warnings.
+/// The counts of decoded and rejected data, for summaries and warnings.
 package struct DecoderStatistics: Sendable {
     /// A number of occurrences, with the line of the first one.
     package struct Occurrences: Sendable, Hashable {
@@ -156,7 +156,8 @@ struct AddressCounts: Sendable {
         return entries[index].type
     }
 
-    /// Counts a sentence whose address is new, or whose first entry belongs to another address.
+    /// Counts a sentence whose address is new, or whose first entry belongs to another address. Returns the sentence's
+    /// type.
     @inline(never)
     private mutating func addByProbing(_ address: UInt64, length: Int) -> SentenceType {
         // Two addresses that are equal after being cut have the same type, because no known type is longer than eight

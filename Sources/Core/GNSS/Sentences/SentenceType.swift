@@ -68,7 +68,7 @@ enum SentenceType: UInt8 {
     }
 }
 
-/// The talker of a sentence, which is the two letters before the sentence type in the address.
+/// The talker of a sentence, which is identified by the two letters before the sentence type in the address.
 package enum Talker {
     /// Returns the talker of an address, such as `GP` of `GPRMC`; `nil` for a proprietary or malformed address.
     package static func code(ofAddress address: String) -> String? {

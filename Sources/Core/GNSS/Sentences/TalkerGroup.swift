@@ -1,5 +1,5 @@
-/// A set of groups of talkers. If a sentence says that there is no position, this voids only the positions from talkers
-/// of the same group.
+/// A set of groups of talkers. A sentence that says that there is no position voids only the positions from talkers of
+/// the same group.
 struct TalkerGroup: OptionSet {
     let rawValue: UInt8
 

@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// Decides whether the speeds and courses that a receiver reports agree with its track.
+/// A check of whether the speeds and courses that a receiver reports agree with its track.
 ///
 /// Several consecutive fixes must contradict the track before the reported values are considered wrong. Many must agree
 /// with the track before the values are trusted again.

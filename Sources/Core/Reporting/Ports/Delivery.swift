@@ -9,10 +9,11 @@ package protocol Delivery: Sendable {
     /// Whether the service records a vehicle's presence.
     var hasPresence: Bool { get }
 
-    /// Obtains a permit for one request. Called before every request; may take long.
+    /// Obtains a permit for one request. The reporter calls this before every request. The call may take long.
     func prepare() async throws(DeliveryFault) -> any DeliveryPermit
 
-    /// Reports the presence without a position. Also works in a cancelled task, such as at shutdown.
+    /// Reports the presence without a position, and returns the result. This also works in a cancelled task, such as at
+    /// shutdown.
     ///
     /// - Throws: the reason why no permit could be obtained.
     func announce(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult
@@ -29,7 +30,7 @@ package protocol DeliveryPermit: Sendable {
     /// - Parameters:
     ///   - batch: the updates.
     ///   - presence: the presence to send with the updates; ignored if the service doesn't record a presence.
-    ///   - seconds: the seconds since `batch.last` was first sent; `nil` if it never was.
+    ///   - seconds: the seconds since `batch.last` was first sent; `nil` if it has never been sent.
     /// - Returns: the result of the request.
     func deliver(
         _ batch: UploadBatch, as presence: Presence, secondsSinceFirstSent seconds: Int?
@@ -81,8 +82,8 @@ package enum DeliveryOutcome: Sendable, Hashable {
     /// again at long intervals.
     case held(DeliveryFault)
 
-    /// Whether the outcome is a failed attempt. A hold isn't one, because neither the updates nor the network were at
-    /// fault.
+    /// Whether the outcome is a failed attempt. A hold doesn't count as a failed attempt, because neither the updates
+    /// nor the network were at fault.
     package var isFailedAttempt: Bool {
         switch self {
         case .retry, .throttled, .unanswered, .intercepted, .tooLarge, .rejected: true

@@ -29,7 +29,7 @@ package enum FixSourceEvent: Sendable, Hashable {
 /// A fault of the input that no retry can resolve.
 package struct FixSourceError: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The log doesn't exist, or this user may not read it.
+        /// The log doesn't exist, or this user isn't allowed to read it.
         case cannotOpen
         /// The log isn't a receiver's recording. It is, for example, a directory, UTF-16 text or a damaged archive.
         case notALog

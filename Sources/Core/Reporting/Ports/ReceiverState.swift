@@ -6,7 +6,7 @@ package enum ReceiverState: Sendable, Hashable {
     case starting(source: String, ReceiverStart)
     /// Sentences are arriving. `foundBaudRate` is the baud rate if it was found by a search.
     case receiving(source: String, foundBaudRate: Int? = nil)
-    /// Sentences are arriving, but there has been no position for some time. `hadOne`: whether there was a position
+    /// Sentences are arriving, but there has been no position for some time. `hadOne` says whether there was a position
     /// earlier in this run.
     case noPosition(source: String, hadOne: Bool)
     /// Nothing usable is arriving.

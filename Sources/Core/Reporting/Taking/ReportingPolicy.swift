@@ -1,8 +1,8 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates. While the vehicle moves, the rule of the policy applies. While the vehicle is
-/// parked, there is an update at each heartbeat.
+/// The rule for which fixes become updates. While the vehicle moves, the rule of the policy applies. While the vehicle
+/// is parked, there is an update at each heartbeat.
 ///
 /// All times are those of fixes, so that a log leads to the same updates at any replay speed. The times of requests are
 /// the concern of `RequestSpacing`. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet
@@ -65,7 +65,7 @@ package struct ReportingPolicy: Sendable {
     /// Forgets all earlier fixes and updates.
     mutating func reset() { self = Self(kind, heartbeat: heartbeat) }
 
-    /// Records `fix` and the vehicle's `motion`. Must be called before `isDue`.
+    /// Records `fix` and the vehicle's `motion`. The caller must call this before `isDue`.
     package mutating func observe(_ fix: Fix, motion: Motion?) {
         let wasParked = isParked
         isParked = motion?.isParked ?? false
@@ -131,8 +131,8 @@ extension Fix {
     }
 }
 
-/// Decides whether a vehicle is turning, braking or accelerating at a fix. If so, the position extrapolated from a fix
-/// about two seconds earlier differs from the fix.
+/// A detector of fixes at which a vehicle is turning, braking or accelerating. At such a fix, the position extrapolated
+/// from a fix about two seconds earlier differs from the measured position.
 private struct ManoeuvreDetector: Sendable {
     /// The minimum distance in metres between the fix and the extrapolated position. It is the effect of 0.5 m/s² in
     /// two seconds.

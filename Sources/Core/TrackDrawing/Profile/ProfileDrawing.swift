@@ -126,7 +126,7 @@ struct ProfilePanel {
     let high: Double
     /// The difference in value between two adjacent grid lines.
     let step: Double
-    /// Returns the range of the values in a sample, in the panel's unit.
+    /// A function that returns the range of the values in a sample, in the panel's unit.
     let value: (TrackProfile.Sample) -> TrackProfile.Extent?
 
     /// Creates a panel for the values that `value` returns; `nil` if no sample has one. The height of the panel covers
