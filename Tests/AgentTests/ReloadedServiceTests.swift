@@ -147,7 +147,7 @@ import WaypostTestSupport
         let hang = try await HangingService.makeHangingOutbox(in: bench.directory, updateAt: pending)
         let id = try bench.directory.write("van-7".utf8, to: "id")
         let (service, receiver) = try await start()
-        try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        try #require(await service.errors.line(saying: "the outbox is not open yet; sending from memory only") != nil)
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
         let file = bench.directory.path("config.json")

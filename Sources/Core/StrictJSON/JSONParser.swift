@@ -146,7 +146,7 @@ struct JSONParser {
                 if (0xDC00..<0xE000).contains(low) { code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) }
             }
             if let scalar = Unicode.Scalar(code) { return scalar }
-            throw error("half of a surrogate pair in a string", at: start)
+            throw error("an unpaired surrogate in a string", at: start)
         default: throw error("an unknown escape in a string; write a backslash as \\\\", at: start)
         }
     }

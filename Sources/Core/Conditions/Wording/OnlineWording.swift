@@ -53,7 +53,7 @@ extension OnlineFinding {
                 "\(service), for another vehicle, \(vehicle)\(other.map { "; \($0.wording.cause)" as ReportedText } ?? "")",
                 other?.wording.remedy ?? "if this vehicle should run, run systemctl restart waypost")
         case .outboxForbidden(let path, let user):
-            Wording("\(path) was not opened: only \(user) may open it", "run this as root (sudo)")
+            Wording("\(path) was not opened: only \(user) can open it", "run this command as root (sudo)")
         case .otherReaders(let device, let holders):
             Wording(
                 "\(device) is also open in \(holders.names); each byte reaches only one reader", holders.remedy)
@@ -101,7 +101,7 @@ extension OnlineFinding.OtherConfiguration {
         case .otherFile(let other, let checked):
             Wording(
                 "it uses another file, \(other), not \(checked)",
-                "check that file (--config \(other)), or set this one in the service's unit (systemctl edit waypost)")
+                "check that file (--config \(other)), or set \(checked) in the service's unit (systemctl edit waypost)")
         case .rejectedReload(let problems, let loadedAt):
             Wording(
                 """

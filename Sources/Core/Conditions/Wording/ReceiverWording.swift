@@ -285,8 +285,8 @@ extension GPSDFault {
             Wording(
                 "cannot open \(devices.map(\.description).joined(separator: " and "))",
                 devices.count == 1
-                    ? "check that it is plugged in and that gpsd may read it"
-                    : "check that they are plugged in and that gpsd may read them")
+                    ? "check that it is plugged in and that gpsd can read it"
+                    : "check that they are plugged in and that gpsd can read them")
         }
     }
 }
@@ -318,13 +318,13 @@ extension DeviceHolders.Program {
         case .modemManager: "exclude the device with udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"
         case .brltty: "disable brltty (systemctl mask --now brltty-udev), or uninstall it"
         case .loginConsole(let terminal):
-            "end the login console (systemctl disable --now serial-getty@\(terminal))"
+            "stop the login console (systemctl disable --now serial-getty@\(terminal))"
         case .waypost(let stopCommand): "a receiver has one reader: stop the other Waypost (\(stopCommand))"
         case .other: "stop the program, or have it leave the device alone"
         case .hidden(let device):
             """
-            find the program as root (fuser -v \(device)) and stop it; ModemManager, gpsd and login consoles open such \
-            devices
+            run fuser -v \(device) as root to find the program, and stop it; ModemManager, gpsd and login consoles open \
+            such devices
             """
         }
     }
