@@ -108,7 +108,7 @@ extension Reporter {
 
     /// Tries again to store updates that the outbox did not accept.
     package func retryStoring() async {
-        handle(.retryStoring)
+        handle(.storingRetryRequested)
         await carryOutAppends()
     }
 
