@@ -58,8 +58,8 @@ import WaypostTestSupport
         Case(error: OutboxError(.closed), sentence: "the outbox has been closed and accepts nothing"),
         Case(
             error: OutboxError(.newerSchema, path: "/o", .schema(found: 2, known: 1)),
-            sentence: "/o: written by a newer release (its schema version is 2, but this release supports versions up to "
-                + "1); install the newer release again, or use another outbox path"),
+            sentence: "/o: written by a newer release (its schema version is 2, but this release supports versions up "
+                + "to 1); install the newer release again, or use another outbox path"),
         Case(
             error: OutboxError(.refused, path: "/o", .refusal("/o has 2 names", remedy: "remove all but one")),
             sentence: "the outbox isn't used because /o has 2 names; remove all but one"),

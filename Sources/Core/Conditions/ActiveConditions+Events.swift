@@ -15,6 +15,7 @@ extension ActiveConditions {
     ///
     /// - Parameters:
     ///   - event: the event.
+    ///   - now: the current time.
     ///   - isLive: whether the source is a live receiver, not a recorded log. The times without a fix and without a
     ///     delivery are measured only for a live receiver.
     package mutating func record(_ event: ReportingEvent, at now: Duration, isLive: Bool) {

@@ -34,7 +34,7 @@ package struct Condition: Sendable, Hashable {
 
     package let code: ConditionCode
     package let facts: Facts
-    /// The causes, at least one. Each is a sentence without a full stop. If a cause has no specific remedy, it has the
+    /// The causes, at least one. Each is a sentence without a full stop. A cause without a specific remedy has the
     /// catalog's remedy for the code.
     package let causes: [Wording]
 

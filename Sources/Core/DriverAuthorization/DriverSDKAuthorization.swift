@@ -78,9 +78,9 @@ public struct DriverSDKAuthorization: VehicleAuthorization {
     /// - Parameters:
     ///   - provider: the provider. Don't use it elsewhere afterwards, because it needn't be `Sendable`.
     ///   - timeLimit: the maximum time that the provider may take to answer.
-    ///   - clock: measures the time limit.
-    ///   - report: receives each kind of contract violation once. If it is `nil`, violations are written to standard
-    ///     error.
+    ///   - clock: the clock that measures the time limit.
+    ///   - report: a function that receives each kind of contract violation once. If it is `nil`, violations are
+    ///     written to standard error.
     public init(
         _ provider: sending any GMTDAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil

@@ -109,8 +109,8 @@ actor SerializedProvider {
     }
 }
 
-/// The two forms of a provider's `fetchToken`, from either SDK. They aren't `Sendable`, because the
-/// provider need not be.
+/// The two forms of a provider's `fetchToken`, from either SDK. This type isn't `Sendable`, because a provider need not
+/// be `Sendable`.
 struct ProviderVariants {
     typealias Completion = @Sendable (String?, (any Error)?) -> Void
 

@@ -34,13 +34,14 @@ package actor Reporter {
 
     /// - Parameters:
     ///   - settings: the vehicle's settings.
-    ///   - outbox: stores updates until they are delivered.
+    ///   - outbox: the store that keeps updates until they are delivered.
     ///   - delivery: the service to deliver to.
     ///   - privateSwitch: the vehicle's private switch; `nil` if it has none.
-    ///   - latestTime: returns the maximum time that a fix can have; `nil` while the current time is unknown.
-    ///   - clock: measures every wait.
-    ///   - jitter: returns a random number in 0...1.
-    ///   - observer: receives every event.
+    ///   - latestTime: a function that returns the maximum time that a fix can have; `nil` while the current time is
+    ///     unknown.
+    ///   - clock: the clock that measures every wait.
+    ///   - jitter: a function that returns a random number in 0...1.
+    ///   - observer: the observer, which receives every event.
     package init(
         _ settings: ReportingSettings, outbox: any Outbox, delivery: any Delivery,
         privateSwitch: PrivateSwitch? = nil, latestTime: @escaping @Sendable () -> UTCTime? = { nil },

@@ -1,7 +1,7 @@
 package import ReportedText
 
-/// The reason why an answer, a file or a command's output contains no usable token. It quotes nothing from the contents
-/// except the names of keys.
+/// The reason why an answer, a file or a command's output contains no usable token. The fault quotes nothing from the
+/// contents except the names of keys.
 package enum AnswerFault: Error, Sendable, Hashable {
     /// The place in an answer where a token was expected.
     package enum Place: Sendable, Hashable { case underKey, jsonString, bareText }

@@ -39,13 +39,14 @@ public actor CachedAuthorization: VehicleAuthorization {
     ///
     /// - Parameters:
     ///   - provider: the provider to ask if no cached token is usable.
-    ///   - clock: measures the lifetimes of tokens and the waits after failures.
-    ///   - policy: how long tokens are reused, and how often a failing provider is asked.
+    ///   - clock: the clock that measures the lifetimes of tokens and the waits after failures.
+    ///   - policy: the rules for how long tokens are reused, and how often a failing provider is asked.
     ///   - claims: the claims that a JSON Web Token must have; `nil` accepts any.
     ///   - timeout: the maximum time that a caller waits; `nil` for no limit. A provider that hangs isn't asked again
     ///     before its call has returned.
-    ///   - jitter: returns a random number from 0...1, so that the vehicles of a fleet don't ask at the same time.
-    ///   - report: receives every event, from any task. Must return at once.
+    ///   - jitter: a function that returns a random number from 0...1, so that the vehicles of a fleet don't ask at the
+    ///     same time.
+    ///   - report: a function that receives every event, from any task. It must return at once.
     public init(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
         claims: ClaimRules? = ClaimRules(), timeout: Duration? = nil,

@@ -218,7 +218,7 @@ package enum ExpiryWarning: Sendable, Hashable {
     /// The expiry next to the token is in `seconds`, but the token's own `exp` is in `tokenSeconds` seconds. Zero or
     /// less means that the token has expired.
     case differentExpiries(StatedExpiry, seconds: Int, tokenSeconds: Int)
-    /// The expiry next to the token is in another format than the configured one.
+    /// The format of the expiry next to the token differs from the configured format.
     case otherFormat(StatedExpiry, ExpirationFormat, hasTokenExpiry: Bool)
     case unreadable(StatedExpiry, hasTokenExpiry: Bool)
     /// The token's file seems to be older than the token's lifetime, or this machine's clock is wrong.

@@ -29,7 +29,7 @@ package enum TokenFault: Sendable, Hashable {
     case resourcesExhausted(String, ReportedText)
     case cancelled
 
-    /// The kinds of failure, grouped by what the operator must do.
+    /// The kinds of failure, grouped by the action that the operator must take.
     package enum Kind: Sendable, Hashable {
         case endpointUnreachable, endpointTLS, rejected, unusable, wrongClaims
         /// The command, the file, the provider or the configuration has failed.

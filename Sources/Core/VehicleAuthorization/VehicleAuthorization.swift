@@ -94,7 +94,7 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
 /// The reason why there is no token.
 ///
 /// Your own provider can throw this error with a code and a message. `description`, which the library `Waypost` adds,
-/// says what failed and what to do.
+/// contains the failure and the remedy.
 public struct AuthorizationError: Error, Sendable, Hashable {
     /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {

@@ -182,7 +182,7 @@ extension ServiceRun {
         }
     }
 
-    /// Watches the progress of the stages, and ends the process if one has stalled.
+    /// Watches the progress of the stages, and ends the process if a stage has stalled.
     private func watchProgress() async {
         let path = stallPath
         let watchdog = Watchdog(parts.progress, feedInterval: manager.feedInterval) { [manager] in

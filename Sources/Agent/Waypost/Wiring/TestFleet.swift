@@ -45,7 +45,7 @@ package struct TestFleet: Sendable {
     ///   - names: the vehicles' names.
     ///   - parts: the parts that all vehicles share. Their `source` isn't used.
     ///   - authorization: the provider of the tokens that `fetchTokens` fetches before the drives begin.
-    ///   - source: returns the source of fixes for the vehicle at the given index of `names`.
+    ///   - source: a function that returns the source of fixes for the vehicle at the given index of `names`.
     package init(
         _ configuration: Configuration, names: [VehicleName], _ parts: VehicleAgent.Parts,
         authorization: any VehicleAuthorization,

@@ -12,14 +12,14 @@ package struct VehicleAgent: Sendable {
     /// The components of an agent that differ between the service, a replay and the demo.
     package struct Parts: Sendable {
         package var source: any FixSource
-        /// Creates the delivery to Fleet Engine for the configuration's vehicle.
+        /// A function that creates the delivery to Fleet Engine for the configuration's vehicle.
         package var makeDelivery: @Sendable (Configuration) -> any Delivery
         /// The approximate current time, from a clock that may be wrong. Fixes from before the release of Waypost are
         /// rejected. For recorded logs, which keep their dates, this is `nil`, and no date is rejected as too early.
         package var expectedFix: UTCTime?
         /// The rule for spacing requests: as for a live vehicle, or as for a recorded log.
         package var spacing: RequestSpacing
-        /// Returns the latest time that a fix can correctly have; `nil` for recorded logs.
+        /// A function that returns the maximum time that a fix can have; `nil` for recorded logs.
         package var latestFix: @Sendable () -> UTCTime?
         package var clock: MonotonicClock
         package var log: LogWriter
@@ -28,8 +28,9 @@ package struct VehicleAgent: Sendable {
         /// The estimate of the current time, which starts from the time of the outbox's newest update; `nil` for
         /// recorded logs.
         package var present: ApproximatePresent?
-        /// The progress of the service's stages; `nil` outside the service. If it isn't `nil`, calls to the outbox have
-        /// a time limit. The agent then also starts without the outbox, so that a driving vehicle is always visible.
+        /// The progress of the service's stages; `nil` outside the service. With a progress object, calls to the outbox
+        /// have a time limit. The agent then also starts without the outbox, so that a driving vehicle is always
+        /// visible.
         package var progress: StageProgress?
         /// A function that is called each time the outbox exceeds its time limit and is bypassed.
         package var onStoreBypass: @Sendable () -> Void = {}

@@ -226,7 +226,7 @@ struct TracedEpoch {
 /// A sentence of a log as the decoder read it.
 struct TracedSentence {
     let place: SentencePlace
-    /// The bytes between the previous sentence on the line and this one.
+    /// The bytes between the previous sentence on the line and this sentence.
     let prefix: [UInt8]
     /// The bytes from the start byte to the second checksum digit. If the decoder gave up earlier, these are the bytes
     /// that it had read.
@@ -235,7 +235,7 @@ struct TracedSentence {
     let followingBytes: [UInt8]
     /// The reason why the decoder rejected the sentence; `nil` if it was accepted.
     let rejection: SentenceRejection?
-    /// The serial number of the sentence's epoch; `nil` if it doesn't belong to an epoch.
+    /// The serial number of the sentence's epoch; `nil` if the sentence doesn't belong to an epoch.
     let epoch: Int?
     /// Whether the sentence arrived after its epoch was complete.
     let isLate: Bool

@@ -2,7 +2,7 @@ import TimeAndChance
 
 /// The format for comma-separated values, with one row per fix. Unknown values are empty.
 package enum CSVFormat {
-    /// Appends the row of column names. They are the keys of `JSONLinesFormat`.
+    /// Appends the row of column names. The names are the keys of `JSONLinesFormat`.
     package static func appendHeader(to bytes: inout [UInt8]) {
         bytes.append("time,latitude,longitude,altitudeMeters,geoidSeparationMeters,")
         bytes.append("speedMetersPerSecond,headingDegrees,horizontalAccuracyMeters,hdop,")

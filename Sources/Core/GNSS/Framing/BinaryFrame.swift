@@ -16,8 +16,8 @@ enum BinaryFrame {
     /// The maximum length of a frame in bytes, including header, payload and checksum.
     static let maximumLength = maximumUBXPayload + 8
 
-    /// Returns whether a UBX frame begins at `start`, and its length. The format is `B5 62 class id length16 payload
-    /// check check`.
+    /// Returns whether a UBX frame begins at `start`, and its length.
+    /// The format is `B5 62 class id length16 payload check check`.
     static func ubxOutcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
         let available = bytes.count - start
         guard available >= 2 else { return .incomplete }

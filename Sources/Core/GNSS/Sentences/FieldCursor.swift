@@ -120,8 +120,8 @@ import TimeAndChance
         return true
     }
 
-    /// Returns the text between this cursor and `other`; `nil` if it doesn't end with a comma or can't be cached
-    /// because of its length.
+    /// Returns the text between this cursor and `other`; `nil` if the text doesn't end with a comma, or if its length
+    /// prevents caching.
     @inline(__always)
     func cachedText(until other: FieldCursor) -> CachedText? {
         let length = unsafe other.position - position

@@ -13,8 +13,8 @@ package struct FieldFault: Sendable, Hashable {
 
     var containsPosition: Bool { type.containsPosition }
 
-    /// Finds the faulty field in a sentence of `type`; `nil` if there is none. This reads the sentence again, because
-    /// keeping the position of every fault would slow down the reading of all sentences.
+    /// Creates the fault of a sentence of `type`; `nil` if no field is faulty. The initializer reads the sentence
+    /// again, because keeping the position of every fault would slow down the reading of all sentences.
     init?(in text: SentenceText, of type: SentenceType) {
         var fields = FieldCursor(text)
         Self.read(&fields, of: type)

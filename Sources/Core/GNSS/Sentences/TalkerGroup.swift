@@ -12,7 +12,7 @@ struct TalkerGroup: OptionSet {
     @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Finds the group for an address whose first byte is in the lowest bits.
+    /// Creates the group for an address whose first byte is in the lowest bits.
     @inline(__always)
     init(address: UInt64) {
         let first = UInt8(truncatingIfNeeded: address)

@@ -107,7 +107,7 @@ struct SkyAssembler: Sendable {
     }
 }
 
-/// A sentence of a GSV group. It lists satellites in view.
+/// A sentence of a GSV group, which lists satellites in view.
 private struct InViewSentence {
     let partCount: Int
     let partNumber: Int
@@ -147,7 +147,7 @@ private struct InViewSentence {
     }
 }
 
-/// The satellites in a GSA sentence. The receiver uses them for its position.
+/// The satellites in a GSA sentence, which the receiver uses for its position.
 private struct UsedSentence {
     private(set) var satellites: [Satellite.ID] = []
 
@@ -168,7 +168,7 @@ private struct UsedSentence {
 }
 
 extension SatelliteSystem {
-    /// Finds the system for a talker whose first byte is in the lowest bits; `nil` if the talker stands for several
+    /// Creates the system for a talker whose first byte is in the lowest bits; `nil` if the talker stands for several
     /// systems.
     fileprivate init?(talker: UInt16) {
         switch UInt64(talker) {

@@ -25,7 +25,7 @@ package struct DerivedMotion: Sendable {
     /// The minimum speed of a path's newer half, measured in the path's direction, as a fraction of the path's mean
     /// speed. If the newer half is slower, the vehicle is stopping or turning.
     private static let minimumSpeedRatio = 0.7
-    /// The accuracy radius in metres that is assumed for a fix without one.
+    /// The accuracy radius in metres that is assumed for a fix without a reported radius.
     private static let defaultRadius = 10.0
     /// The minimum accuracy radius in metres, because receivers round to metres.
     private static let minimumRadius = 1.0
@@ -136,8 +136,8 @@ package struct DerivedMotion: Sendable {
     /// The 68 % radius of the latest positions, estimated from their scatter; `nil` if there are too few positions.
     package var scatterRadius: Double? { Self.scatterRadius(of: track).map { max($0, Self.minimumRadius) } }
 
-    /// Returns the 68 % radius of positions, estimated from their scatter; `nil` if there are fewer than five. It may
-    /// exceed the reported radius.
+    /// Returns the 68 % radius of positions, estimated from their scatter; `nil` if there are fewer than five. The
+    /// result may exceed the reported radius.
     private static func scatterRadius(of fixes: [Fix]) -> Double? {
         guard fixes.count >= 5 else { return nil }
         let deviations = fixes.indices.dropFirst(2).map {

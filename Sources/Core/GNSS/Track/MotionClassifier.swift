@@ -41,8 +41,8 @@ package struct Motion: Sendable, Hashable {
 ///
 /// A vehicle is standing from its first slow fix on. It leaves with the first fix that is too fast. It also leaves, at
 /// any speed, with the first fix outside the circle that contains a standing vehicle's fixes. If it soon stands in the
-/// same place again, it never left. A parked vehicle has a fixed place. Brief deviations within the accuracy of the
-/// fixes are drift, which is neither motion nor part of the track.
+/// same place again, it counts as never having left. A parked vehicle has a fixed place. Brief deviations within the
+/// accuracy of the fixes are drift, which is neither motion nor part of the track.
 package struct MotionClassifier: Sendable {
     /// The distance in metres beyond which a vehicle that stops again is in a new place.
     private static let samePlaceRadius = 5.0

@@ -14,7 +14,7 @@ package struct RetryPolicy: Sendable, Hashable {
     /// The maximum time between the starts of two attempts if the first doesn't reach the server. Such an attempt costs
     /// only a few packets, so it may be repeated soon.
     private static let maximumUnreachableDelay = Duration.seconds(15)
-    /// The maximum delay that Waypost accepts if a server asks for one.
+    /// The maximum delay that Waypost accepts from a server.
     private static let maximumObeyedDelay = Duration.seconds(600)
     /// The minimum time between the start of a failed attempt and the start of the next.
     private static let minimumSpacing = Duration.seconds(1)

@@ -2,9 +2,8 @@ package import TimeAndChance
 
 /// The service that updates are delivered to. `FleetEngineDelivery` implements this protocol.
 ///
-/// A delivery has two steps. First `prepare` obtains a permit, such as one that contains a token. Only then does the
-/// reporter make the final choice of the batch to deliver with it. A position that arrived in between can thus lead the
-/// batch.
+/// A delivery has two steps. First `prepare` obtains a permit, which may contain a token. Only then does the reporter
+/// make the final choice of the batch to deliver with it. A position that arrived in between can thus lead the batch.
 package protocol Delivery: Sendable {
     /// Whether the service records a vehicle's presence.
     var hasPresence: Bool { get }
@@ -48,7 +47,7 @@ package enum Presence: String, Sendable, Hashable, CaseIterable {
 package struct DeliveryResult: Sendable, Hashable {
     package var outcome: DeliveryOutcome
     package var traffic: Traffic
-    /// The time of the service's clock, as stated in the answer; `nil` if the answer states none.
+    /// The time of the service's clock, as reported in the answer; `nil` if the answer contains no time.
     package var serverTime: UTCTime?
 
     package init(_ outcome: DeliveryOutcome, traffic: Traffic = Traffic(), serverTime: UTCTime? = nil) {
@@ -58,7 +57,7 @@ package struct DeliveryResult: Sendable, Hashable {
     }
 }
 
-/// The outcome of a request. It decides what happens to the updates, and what the reporter does next.
+/// The outcome of a request. The outcome decides what happens to the updates, and what the reporter does next.
 package enum DeliveryOutcome: Sendable, Hashable {
     /// The service has accepted the updates.
     case delivered

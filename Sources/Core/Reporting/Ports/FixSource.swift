@@ -17,8 +17,8 @@ package enum FixSourceEvent: Sendable, Hashable {
     case fix(Fix)
     /// The receiver's state has changed.
     case state(ReceiverState)
-    /// Something that the operator should know about the receiver. Either the receiver has reported it, or its output
-    /// reveals it. A warning may be repeated.
+    /// A problem that the operator should know about, reported by the receiver or evident from its output. A warning
+    /// may be repeated.
     case warning(ReceiverWarning)
     /// The satellites in view of a live receiver, at most once per second.
     case sky(Sky)

@@ -25,7 +25,7 @@ package enum LogFault: Sendable, Hashable {
     /// An archive in a format that Waypost can't decompress, with the command that can.
     case compressed(with: String, command: String)
     case compressedTwice
-    /// A gzip archive that Waypost was asked to follow as it grows. This isn't supported.
+    /// A gzip archive that Waypost was asked to follow as it grows, which isn't supported.
     case followedArchive
     /// UTF-16 text, with `iconv`'s name for its encoding.
     case utf16(encoding: String)
@@ -65,7 +65,7 @@ package struct FixAbsence: Sendable, Hashable {
         /// as `longitude out of range`. It applies to `count` sentences, the first of which is in line `firstLine` of
         /// `log`.
         case rejectedPositions(rejected: Int, stated: Int, field: String, count: Int, log: String, firstLine: Int)
-        /// There are this many fixes, but nothing states their date.
+        /// There are this many fixes, but no sentence contains their date.
         case undated(Int)
         /// The input consists of AIS messages from other ships.
         case otherShips

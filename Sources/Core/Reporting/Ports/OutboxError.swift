@@ -12,7 +12,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         case locked
         /// Another program has temporarily locked the outbox's file, which is intact.
         case busy
-        /// The file's contents differ from what was written.
+        /// The file's contents differ from the data that was written.
         case damaged
         /// The outbox was repaired during this call, and is damaged again.
         case damagedAgain
@@ -134,7 +134,7 @@ package struct OutboxError: Error, Sendable, Hashable {
 /// A state of the outbox that an operator should know about, although updates are still being stored.
 package enum OutboxWarning: Sendable, Hashable {
     /// When it was opened, the outbox was in an older state than before, because its log was removed or an old copy was
-    /// restored. It now counts `accepted` accepted updates, but had counted `previously`.
+    /// restored. The outbox now counts `accepted` accepted updates, but had counted `previously` updates before.
     case olderStore(path: String, accepted: Int64, previously: Int64)
     /// The write-ahead log was removed or replaced while the outbox was in use.
     case removedLog(path: String)

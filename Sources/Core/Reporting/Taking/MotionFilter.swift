@@ -8,13 +8,13 @@ struct MotionFilter: Sendable {
     private var deadReckoning = DeadReckoningAccuracy()
     private var classifier = MotionClassifier()
     private var headingFilter = HeadingFilter()
-    /// The accuracy radius in metres that is assumed in `measured` for a fix without one.
+    /// The accuracy radius in metres that is assumed in `measured` for a fix without a reported radius.
     private static let defaultRadius = 25.0
     /// The vehicle's motion at the last fix; `nil` if it is unknown.
     private(set) var motion: Motion?
 
     /// The last fix. If the receiver's speed or accuracy is missing or wrong, the fix has values derived from the
-    /// track. `Plausibility` compares the next fix with this one.
+    /// track. `Plausibility` compares the next fix with this fix.
     private(set) var measured: Fix?
 
     /// Whether the track contradicts the receiver's speeds or courses. If so, neither is reported.

@@ -29,7 +29,7 @@ package struct Plausibility: Sendable {
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
     ///   - expected: the approximate current time, by a clock that may be wrong. A first fix near that time is accepted
-    ///     at once, any other only when three fixes agree. `nil` accepts any first fix.
+    ///     at once. Any other first fix is accepted only when three fixes agree. `nil` accepts any first fix.
     ///   - newest: the newest update of an earlier run. A first fix that can't follow this update is accepted only when
     ///     three fixes agree. `nil` for recorded logs, which may be older.
     package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: LocationUpdate? = nil) {

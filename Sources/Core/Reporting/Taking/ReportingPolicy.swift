@@ -41,7 +41,7 @@ package struct ReportingPolicy: Sendable {
     private static let manoeuvreMetersPerSecond = 7.0
     /// The distance in metres that a departing vehicle covers before its speed and heading are known.
     private static let departureMeters = 20.0
-    /// The accuracy radius in metres that is assumed for a position without one.
+    /// The accuracy radius in metres that is assumed for a position without a reported radius.
     private static let defaultRadius = 10.0
 
     private let kind: Kind
@@ -85,7 +85,7 @@ package struct ReportingPolicy: Sendable {
         hasDeparted = false
     }
 
-    /// Whether `fix` proves the extrapolation of `reported` wrong. It does if the two positions are farther apart than
+    /// Whether `fix` proves the extrapolation of `reported` wrong, because the two positions are farther apart than
     /// their errors and ordinary manoeuvres can explain.
     private func isExtrapolation(of reported: Fix, disprovedBy fix: Fix) -> Bool {
         let off = reported.extrapolated(to: fix.timeOfFix).distance(to: fix)
@@ -125,7 +125,7 @@ package struct ReportingPolicy: Sendable {
 }
 
 extension Fix {
-    /// Whether the fix states the vehicle's motion: either standstill, or a speed with a heading.
+    /// Whether the fix contains the vehicle's motion: either standstill, or a speed with a heading.
     fileprivate var statesMotion: Bool {
         speedMetersPerSecond.map { $0 < Motion.movingSpeed || headingDegrees != nil } ?? false
     }
