@@ -155,7 +155,7 @@ import WaypostTestSupport
             .replacing(#""van-7""#, with: #"{"file": "\#(id)"}"#).replacing("\"text\"", with: "\"json\"")
         _ = try bench.directory.write(good.utf8, to: "config.json")
         service.signal(SIGHUP)
-        try #require(await service.errors.line(saying: "reload delayed: positions are in memory only") != nil)
+        try #require(await service.errors.line(saying: "reload delayed until positions in memory are stored") != nil)
         try FileSystem.removeFile(at: id)
         _ = try bench.directory.write("{".utf8, to: "config.json")
         _ = consume hang

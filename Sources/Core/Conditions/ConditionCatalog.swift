@@ -187,7 +187,7 @@ extension ConditionCode {
             "restart with --record and a directory that has free space and is writable by the service's user"),
         .reloadRejected: Entry(
             .warning, "reload rejected",
-            "correct the configuration and reload again (the current one stays in use)"),
+            "correct the configuration and reload again (the current configuration stays in use)"),
         .lastRunStalled: Entry(
             .warning, "last run stalled and ended itself", "find the device or disk that hung (journalctl -k)"),
         .internalError: Entry(

@@ -13,7 +13,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         package var description: String {
             switch self {
             case .empty: "is empty"
-            case .tooLong(let count): "has \(count) characters; Fleet Engine accepts at most 64"
+            case .tooLong(let count): "is \(count) characters long; Fleet Engine accepts at most 64"
             case .forbiddenCharacter(let character):
                 "contains \"\(character)\"; leave out / : ? , # and control characters"
             case .isResourceName:

@@ -90,7 +90,7 @@ struct ConfigurationReload {
                     return Reload(of: agent, found, current: current, isOfProcess: source != nil)
                 }
                 if !hasReportedWait {
-                    parts.log.write(.warning, "reload delayed: positions are in memory only: \(reason)")
+                    parts.log.write(.warning, "reload delayed until positions in memory are stored: \(reason)")
                 }
                 hasReportedWait = true
                 group.addTask { [clock = parts.clock] in
