@@ -14,7 +14,7 @@ package struct ActiveConditions: Sendable {
         case rejections
         /// The time since the last fix.
         case timeWithoutFix
-        /// Storing updates in the outbox. While this topic has a condition, updates are sent from memory only.
+        /// Storing updates in the outbox. While a condition is active on this topic, updates are sent from memory only.
         case storing
         /// Reading from the outbox.
         case reading

@@ -7,8 +7,8 @@ package import StrictJSON
 /// so it shortens the lifetime only if its time is between `iat` and `exp`. If the kernel reports that this machine's
 /// clock is synchronized, it can also show that a token without a `Date` has expired.
 ///
-/// If the token has no `exp`, the expiry that the issuer reports next to the token is used. If both exist and differ,
-/// the earlier one decides when the token is renewed, but only `exp` ends its lifetime.
+/// If the token contains no `exp`, the expiry that the issuer reports next to the token is used. If both exist and
+/// differ, the earlier one decides when the token is renewed, but only `exp` ends its lifetime.
 package struct TokenExpiry: Sendable, Hashable {
     /// The lifetime left when the fetch began; `nil` if unknown. Zero or less means that the token has expired.
     package let lifetime: Duration?

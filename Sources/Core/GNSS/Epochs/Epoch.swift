@@ -120,7 +120,7 @@ struct Epoch {
 
     /// Returns the radius in metres of the circle that contains the true position with a probability of 68 %. The
     /// radius is the receiver's range error times HDOP. However good the geometry, it is at least the error that
-    /// reflections cause in a town. docs/evidence/nmea.md has the measurements.
+    /// reflections cause in a town. docs/evidence/nmea.md contains the measurements.
     private static func accuracyRadius(hdop: Double, quality: FixQuality) -> Double {
         switch quality {
         case .gps, .manual, .simulated: max(4, hdop * 4.5)

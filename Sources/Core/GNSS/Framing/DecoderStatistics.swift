@@ -25,7 +25,7 @@ package struct DecoderStatistics: Sendable {
     package internal(set) var epochs = EpochCounts()
 
     private var fieldFaults: [(fault: FieldFault, occurrences: Occurrences)] = []
-    /// The maximum number of distinct field faults that are counted separately. No receiver has more. Further faults
+    /// The maximum number of distinct field faults that are counted separately. No receiver causes more. Further faults
     /// are counted only as `rejections`.
     private static let maximumFieldFaults = 32
     var addresses = AddressCounts()
@@ -133,8 +133,8 @@ struct AddressCounts: Sendable {
     }
 
     private var entries = [Entry](repeating: Entry(), count: Self.capacity)
-    /// The number of sentences in each entry; 0 marks a free entry. An inline array is used because every write to an
-    /// `Array` checks whether its storage is shared.
+    /// The number of sentences in each entry; 0 means that the entry is free. An inline array is used because every
+    /// write to an `Array` checks whether its storage is shared.
     private var counts = InlineArray<256, Int>(repeating: 0)
     /// The number of all sentences, including those whose address found no free entry.
     private(set) var total = 0

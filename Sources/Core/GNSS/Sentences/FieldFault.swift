@@ -3,8 +3,8 @@ import ReportedText
 /// A faulty field of a sentence.
 package struct FieldFault: Sendable, Hashable {
     private let type: SentenceType
-    /// The field's number, counted from 1 after the address. It is 0 if a latitude has no longitude, or a longitude no
-    /// latitude.
+    /// The field's number, counted from 1 after the address. It is 0 if a latitude comes without a longitude, or the
+    /// reverse.
     let number: UInt8
     /// Whether the field contains a number outside its range. If not, the field is malformed.
     package let isOutOfRange: Bool

@@ -76,8 +76,8 @@ package struct MotionClassifier: Sendable {
         /// has only crept since.
         var timeUntilParked = Motion.parkingTime
         var place: Fix?
-        /// The time of the first of the consecutive fixes that are too far from `place` for the vehicle to be there,
-        /// but near enough to be drift; `nil` if the last fix was near `place`.
+        /// The time of the first in a series of fixes that are too far from `place` for the vehicle to be there, but
+        /// near enough to be drift; `nil` if the last fix was near `place`.
         var awaySince: UTCTime?
         /// The time from which the vehicle has seemed to move; `nil` if it seems to stand.
         var interruptedAt: UTCTime?

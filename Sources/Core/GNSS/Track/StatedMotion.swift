@@ -54,7 +54,7 @@ struct StatedMotion: Sendable {
     ///
     /// - Parameters:
     ///   - fixes: the fixes, oldest first.
-    ///   - errors: the sum of the position errors of the first and the last fix, in metres.
+    ///   - errors: the sum of the first and the last fix's position errors, in metres.
     ///   - scatterRadius: the 68 % radius in metres, estimated from the scatter of the fixes.
     ///   - course: the course in degrees of the newest part of the path; `nil` if that part has no clear course.
     mutating func comparePath(of fixes: [Fix], errors: Double, scatterRadius: Double, course: Double?) {

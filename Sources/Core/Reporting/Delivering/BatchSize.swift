@@ -96,8 +96,8 @@ struct BatchSize: Sendable, Hashable {
         limit = min(Int(Double(limit) * factor), reach, maximum)
     }
 
-    /// Records that the server rejected a batch with `past` locations. The next batch must have at least `minimum` past
-    /// locations to deliver anything.
+    /// Records that the server rejected a batch with `past` locations. The next batch must contain at least `minimum`
+    /// past locations to deliver anything.
     mutating func didReject(past: Int, minimum: Int) {
         smallestRejected = past
         fullBatches = 0

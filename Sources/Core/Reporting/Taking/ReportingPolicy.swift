@@ -27,7 +27,7 @@ package struct ReportingPolicy: Sendable {
 
     /// The minimum time between two updates, even when a parked vehicle departs.
     private static let minimumInterval = Duration.seconds(5)
-    /// The maximum deviation of the times of a receiver's fixes from whole seconds.
+    /// The maximum deviation of fix times from whole seconds.
     private static let maximumTimeJitter = Duration.milliseconds(100)
     /// The time after an update during which no other update is due.
     static let minimumSpacing = minimumInterval - maximumTimeJitter

@@ -8,7 +8,7 @@ enum SpeedScale {
     static let bounds: [Double] = [10, 25, 40, 60, 85, 110]
     static let classCount = bounds.count + 1
 
-    /// Returns the index of the class of a speed in metres per second. The slowest class has the index 0.
+    /// Returns the index of the class that contains a speed in metres per second. The slowest class has the index 0.
     static func classIndex(of speed: Double) -> Int { bounds.firstIndex { speed * 3.6 < $0 } ?? bounds.count }
 
     /// Whether a speed in metres per second is in a class, or at most 2 km/h outside it. Such a speed doesn't change
