@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// The directories above a file, and whether the user 1000 trusts them.
+/// The directories above a file, and whether user 1000 trusts them.
 @Suite struct TrustedDirectories {
     typealias Sharing = DirectoryTrust.Sharing
 

@@ -33,7 +33,7 @@ struct GPSDEndpoint: ReceiverEndpoint {
         "?WATCH={\"enable\":true,\"json\":true\(wantsSentences ? ",\"nmea\":true" : "")}\n"
     }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let addresses = try HostLookup(host: host, port: port).addresses(unless: stop)
         return try SocketLine.connect(to: addresses, request: Array(watchRequest.utf8), isGPSD: true, unless: stop)
     }

@@ -137,7 +137,7 @@ private struct ReceiverLoop {
 
     /// Opens the line and reads it until it ends, is lost or must be reopened. The line is closed when this returns.
     private mutating func openAndReceive() -> Termination {
-        do throws(ReceiverOpenError) { return receive(from: try endpoint.open(unless: stop)) } catch {
+        do throws(ReceiverOpenError) { return receive(from: try endpoint.open(stoppingOn: stop)) } catch {
             switch error {
             case .failed(let fault): return .lost(fault)
             case .stopped: return .stopped

@@ -12,7 +12,7 @@ protocol ReceiverEndpoint: Sendable {
     var canReopen: Bool { get }
 
     /// Opens the line. May block, but returns soon after `stop` is signalled.
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
 
     /// Returns the fault to report for a line on which no sentence has arrived for `limit`.
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault

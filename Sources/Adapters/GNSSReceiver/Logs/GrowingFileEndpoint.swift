@@ -26,7 +26,7 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
 
     var name: String { path }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let file: GrowingFile
         do throws(SystemError) { file = try GrowingFile(path: path, from: nextStart.withLock { $0 }) } catch {
             guard error.number == ENOENT else {

@@ -53,7 +53,7 @@ struct SerialEndpoint: ReceiverEndpoint {
 
     var name: String { device }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         do throws(SerialLineError) {
             return switch rate {
             case .known(let baudRate):
