@@ -616,7 +616,7 @@ import WaypostTestSupport
         (
             "\"stdin\"", "\"stdin\", \"baudRate\": 9600",
             [
-                "\"receiver.baudRate\" is not a key of \"type\": \"stdin\"; it belongs to \"type\" \"serial\"; remove it"
+                "\"receiver.baudRate\" is not a key of \"type\": \"stdin\"; it applies only if \"type\" is \"serial\"; remove it"
             ]
         ),
         (

@@ -41,7 +41,7 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    /// The source, as a `SourceFault` names it.
+    /// The source, in the form that `SourceFault` uses.
     var source: SourceFault.Source {
         switch self {
         case .literal: .literal

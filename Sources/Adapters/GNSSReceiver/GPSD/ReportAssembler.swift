@@ -1,7 +1,8 @@
 import GNSS
 import TimeAndChance
 
-/// Makes one fix per epoch from gpsd's reports, as early as possible. It reads no clock; the caller passes the time.
+/// An assembler that makes one fix per epoch from gpsd's reports, as early as possible. It reads no clock; the caller
+/// passes the time.
 ///
 /// Until gpsd has learned a receiver's cycle, it sends several reports per epoch, each with more values. For some
 /// receivers, it always does. The first report may contain a speed that gpsd computed from two positions, and that a

@@ -21,7 +21,7 @@ struct LineSession: Sendable {
         self.watch = watch
     }
 
-    /// The fault that prevents fixes, if what has arrived reveals it; otherwise `nil`.
+    /// The fault that prevents fixes; `nil` if the bytes received so far don't reveal one.
     var obstacle: ReceiverFault? { decoder.obstacle }
     var findings: LineFindings { decoder.findings }
 

@@ -35,7 +35,7 @@ enum LineTrouble: Sendable, Hashable {
 
 /// The reason why a line wasn't opened.
 enum ReceiverOpenError: Error, Sendable, Hashable {
-    /// A fault that may be temporary. Opening will be tried again.
+    /// A fault that may be temporary. The receiver tries again to open the line.
     case failed(ReceiverFault)
     case stopped
 }

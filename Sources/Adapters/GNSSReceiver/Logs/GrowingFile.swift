@@ -146,8 +146,8 @@ enum LogFileChange: Sendable, Hashable {
     }
 }
 
-/// Decides when a pause in a growing file completes an epoch. It reads no clock; the caller reports how long it has
-/// waited.
+/// A rule that decides when a pause in a growing file completes an epoch. It reads no clock; the caller reports how
+/// long it has waited.
 ///
 /// A pause completes an epoch as it does on a live line, but only if the file ends with a complete line. Otherwise a
 /// program that writes in blocks may just be in the middle of a sentence.

@@ -25,7 +25,7 @@ struct NetworkAddress: Sendable, Hashable {
     }
 }
 
-/// Looks up the addresses of a host. It stops waiting for the resolver when the receiver is stopped.
+/// A lookup of a host's addresses. The lookup stops waiting for the resolver when the receiver is stopped.
 struct HostLookup: Sendable {
     private enum Answer: Sendable {
         case addresses([NetworkAddress])

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Checks that only this user and root can change which file a path leads to.
+/// A check that only this user and root can change which file a path leads to.
 ///
 /// A user who can write to a directory can replace any file or subdirectory in it with a link. A write, rename or
 /// removal by this process would then hit another user's file. So every directory from the root down is checked, as
@@ -111,11 +111,12 @@ package enum DirectoryTrust {
     /// `sharing` is the rights that other users may have in the directory; `nil` if it is only an ancestor of the
     /// directory in use.
     package static func refusal(of directory: FileStatus, sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
-        let danger = "could replace a file with a link"
+        let danger = "could replace a file with a symbolic link"
         guard directory.owner == 0 || directory.owner == user else {
+            let owner = FileStatus.name(ofUser: directory.owner)
             return SystemError.Refusal(
-                "belongs to \(FileStatus.name(ofUser: directory.owner)), who \(danger)",
-                "choose a directory that belongs to \(FileStatus.name(ofUser: user)), or run this as its owner")
+                "belongs to \(owner), who \(danger)",
+                "choose a directory that belongs to \(FileStatus.name(ofUser: user)), or run this command as \(owner)")
         }
         // Other users can write here, but they can't replace the directory itself if its parent is sticky.
         if sharing == .any { return nil }
@@ -168,7 +169,7 @@ package enum DirectoryTrust {
         throw SystemError(
             refusing: path,
             because: .init(
-                "\(path) is a link that belongs to \(FileStatus.name(ofUser: status.owner)) and is not followed",
+                "\(path) is a symbolic link that belongs to \(FileStatus.name(ofUser: status.owner)) and is not followed",
                 "remove it, or choose another path"))
     }
 

@@ -6,7 +6,7 @@ package struct FileStatus: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case file = "a file"
         case directory = "a directory"
-        case link = "a link"
+        case link = "a symbolic link"
         case socket = "a socket"
         case fifo = "a FIFO"
         case device = "a device"

@@ -114,7 +114,7 @@ extension OwnedDescriptor {
         }
         if !Self.isHandedOver(status) {
             guard status.owner == 0 || status.owner == geteuid() else {
-                let whose = "\(status.kind.rawValue) of \(FileStatus.name(ofUser: status.owner))"
+                let whose = "\(status.kind.rawValue) owned by \(FileStatus.name(ofUser: status.owner))"
                 throw SystemError(refusing: path, because: .init("\(path) is \(whose)", "choose another path"))
             }
             guard status.kind != .file else { throw Self.refusal(of: path) }

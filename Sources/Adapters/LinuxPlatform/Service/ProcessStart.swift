@@ -35,8 +35,8 @@ package enum ProcessStart {
     /// attempt to write a result fails.
     private static func occupyStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // `open` returns the lowest free number, which is `number`. If there is no `/dev/null`, the root directory
-            // serves as well.
+            // `open` returns the lowest free number, which is `number` here. If `/dev/null` is missing, the root
+            // directory is opened instead.
             if unsafe open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0 {
                 _ = unsafe open("/", O_RDONLY | O_DIRECTORY)
             }
@@ -115,7 +115,8 @@ package struct UnwantedVariable: Sendable {
 
     /// Removes all unwanted variables from this process's environment. Returns whether there were any.
     ///
-    /// Call it while there is only one thread, because another thread might be reading the environment.
+    /// Call this function only while the process has a single thread. In a multithreaded process, another thread might
+    /// be reading the environment.
     static func clearEnvironment() -> Bool {
         let names = ProcessEnvironment.variables.keys.filter { name in all.contains { $0.matches(name) } }
         for name in names { unsafe unsetenv(name) }
@@ -123,7 +124,7 @@ package struct UnwantedVariable: Sendable {
     }
 }
 
-/// Checks at the start whether the limits of this process are high enough.
+/// A check at the start whether the limits of this process are high enough.
 ///
 /// If memory or descriptors run out later, Swift's runtime ends the process without a message. If a thread for its pool
 /// can't be created, the runtime waits for that thread forever. So everything is requested once at the start, when a

@@ -101,7 +101,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
             case .missingPort(let host): "has no port; write \(host):PORT"
             case .missingHost(let port): "has no host; write 127.0.0.1:\(port)"
             case .bare(let path): "is a path; write unix:\(path)"
-            case .invalidPort(let port): "has the port \"\(port)\"; use 0 to 65535 (0 selects a free one)"
+            case .invalidPort(let port): "has the invalid port \"\(port)\"; use 0 to 65535 (0 selects a free one)"
             case .notLoopback(let host):
                 "would let other machines connect to \(host); use 127.0.0.1, ::1, localhost or unix:/PATH"
             case .pathTooLong: "is too long for a Unix socket; use at most 107 bytes"

@@ -243,7 +243,7 @@ extension OutboxEngine {
 
     private func openOrCreateStore() throws(OutboxError) {
         try ownership?.lockStores()
-        switch try opening.remains() {
+        switch try opening.findRemains() {
         case .store: break
         case .rebuilt:
             // The log of the damaged store may still be there.

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Reporting
 
-/// Opens a store for its owner. The store is checked before anything is written to it.
+/// The part of an outbox that opens the store. The store is checked before anything is written to it.
 final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
@@ -238,7 +238,7 @@ final class StoreOpening {
 
     /// Returns which files were left behind. Removes a rebuilt store that is incomplete. The store that it was meant to
     /// replace is still at its path, or there was none.
-    func remains() throws(OutboxError) -> Remains {
+    func findRemains() throws(OutboxError) -> Remains {
         let isMissing = try !exists(files.path)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         if try exists(files.rebuilt) {

@@ -1,9 +1,9 @@
 import Reporting
 
-/// Salvages the readable rows of a damaged store, and determines how many updates are lost.
-/// Rows that a `RowScan` finds, without using the tables, are called loose rows. If only single rows, the log or the
-/// ledger are damaged, SQLite finds the tables intact. They show exactly which updates are pending, and loose rows only
-/// replace their damaged rows.
+/// The salvage of a damaged store's readable rows, with a count of the lost updates. Rows that a `RowScan` finds,
+/// without using the tables, are called loose rows. If only single rows, the log or the ledger are damaged, SQLite
+/// finds the tables intact. They show exactly which updates are pending, and loose rows only replace their damaged
+/// rows.
 ///
 /// If the tables aren't intact, all loose rows in the database and the log are used. Some of their updates may be
 /// delivered a second time, which is better than losing them.

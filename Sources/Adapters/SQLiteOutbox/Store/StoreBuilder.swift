@@ -1,7 +1,7 @@
 import Reporting
 
-/// Builds a new store under another name. It is renamed only when it is complete, so a power cut never leaves an
-/// incomplete store at the outbox's path.
+/// A builder of a new store under another name. The store is renamed only when it is complete, so a power cut never
+/// leaves an incomplete store at the outbox's path.
 final class StoreBuilder {
     let rows: StoreRows
     private let connection: SQLiteConnection

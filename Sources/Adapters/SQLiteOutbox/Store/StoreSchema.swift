@@ -142,11 +142,11 @@ enum StoreSchema {
 /// The format of a store, and the settings of its connections.
 enum StoreFormat {
     static let pageSize: Int64 = 1024
-    /// The number of bytes of a write-ahead log that are searched for rows.
+    /// The maximum number of bytes of a write-ahead log that are searched for rows.
     ///
-    /// A log starts over at the first commit after 256 pages, and is cut to 1 MiB. One more transaction may follow. Its
-    /// maximum is 1530 updates accepted or acknowledged and 512 thinned or dropped, each in a separate page with the
-    /// pages above it. Or it is the 512 pages of a compaction. That is less than 16 MiB.
+    /// A log starts over at the first commit after 256 pages, and is cut to 1 MiB. One more transaction may follow. It
+    /// writes either at most 1530 updates accepted or acknowledged and 512 thinned or dropped, each in a separate page
+    /// with the pages above it, or the 512 pages of a compaction. The log is then still smaller than 16 MiB.
     ///
     /// The log becomes longer only while another program keeps a read open. It then grows by one or two pages per
     /// commit, so there is room for more than 30,000 commits. SQLite itself reads the log up to the first damaged

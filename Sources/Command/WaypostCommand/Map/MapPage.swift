@@ -141,7 +141,7 @@ struct MapPage {
     }
 }
 
-/// The tables of the start, the stops, the end and the breaks of the track.
+/// The page's two tables. One lists the start, the stops and the end of the track, the other its gaps and jumps.
 struct PageTables {
     let summary: TrackSummary
     let shortStops: [TrackStop]

@@ -7,7 +7,7 @@ import SQLiteOutbox
 import StrictJSON
 package import TimeAndChance
 
-/// Collects the parts of a support bundle. The parts are collected concurrently, and each has a time limit.
+/// The collection of a support bundle's parts. The parts are collected concurrently, and each has a time limit.
 package struct BundleCollection: Sendable {
     /// The contents of a part, or the reason why the part is missing.
     private typealias Contents = Result<[UInt8], MissingPart>

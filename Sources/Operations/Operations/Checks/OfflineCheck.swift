@@ -39,9 +39,9 @@ package struct CheckLine: Sendable, Hashable {
     }
 }
 
-/// Finds problems with a valid configuration that can be found on this machine without the network.
+/// The checks of a valid configuration that can be made on this machine without the network.
 ///
-/// To do so, it briefly creates a directory next to the outbox and listens on the status port.
+/// They briefly create a directory next to the outbox, and listen on the status port.
 package enum OfflineCheck {
     /// Returns the result lines for `configuration` at the time `now`, as seen by the current user. `file` is the file
     /// that the configuration was read from.
@@ -78,8 +78,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Creates the components of a service, because only that reveals problems with certificate files and placeholders.
-    /// Writes nothing.
+    /// Returns a line for each problem found by creating the components of a service. Problems with certificate files
+    /// and placeholders can't be found in any other way. Writes nothing.
     private static func componentLines(_ configuration: Configuration, at now: UTCTime) -> [CheckLine] {
         var lines: [CheckLine] = []
         func check(_ name: String, files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {

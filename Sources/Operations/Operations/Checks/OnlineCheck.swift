@@ -11,7 +11,7 @@ import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
 
-/// Tries out a configuration with the service's own code: first the outbox, then the receiver, the token and Fleet
+/// A trial of a configuration with the service's own code: first the outbox, then the receiver, the token and Fleet
 /// Engine concurrently.
 ///
 /// If the service is running, it has the receiver and the outbox open. The check then asks the service about them
@@ -377,7 +377,7 @@ extension OnlineCheck {
             let route = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
             let line = CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)\(route)")
-            // The time of a simulator on this machine says nothing new, because it comes from this host's clock.
+            // A simulator on this machine uses this host's clock, so its time is ignored.
             let isHere = HTTPURL.isLoopback(configuration.upload.endpoint.host)
             let time = isHere ? nil : response.headers["Date"].flatMap(UTCTime.init(httpDate:))
             return (line, time.map { UTCTime.system.duration(to: $0) })

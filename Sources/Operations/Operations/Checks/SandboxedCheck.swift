@@ -1,8 +1,8 @@
 import Conditions
 import LinuxPlatform
 
-/// Runs `waypost check` in the service's sandbox. The sandbox is created by systemd-run from the properties that
-/// systemd reports for the service's unit.
+/// A run of `waypost check` in the service's sandbox. systemd-run creates the sandbox from the properties that systemd
+/// reports for the service's unit.
 package enum SandboxedCheck {
     static let unitName = "waypost.service"
 

@@ -38,7 +38,7 @@ package struct TokenReport: Sendable {
         }
     }
 
-    /// Requests a token. Returns the provider's error if it fails to provide one. Throws if the provider couldn't be
+    /// Requests a token. Returns the provider's error if the provider returns no token. Throws if the provider can't be
     /// asked at all.
     static func request(
         _ configuration: Configuration, trip: String?
@@ -189,7 +189,7 @@ package struct TokenReport: Sendable {
     }
 }
 
-/// Formats a token's header or claims for a terminal, with one key and its value per line.
+/// A token's header or claims, formatted for a terminal with one key and its value per line.
 private enum ClaimText {
     /// Returns one line per key, sorted by key. The keys of nested objects are joined with dots. The elements of an
     /// array are joined with commas.

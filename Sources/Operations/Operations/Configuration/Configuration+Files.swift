@@ -29,7 +29,7 @@ extension Configuration {
         guard case .unix(let socket) = statusAddress else { return }
         let owner =
             outboxFiles.contains { Self.isSameFile($0, socket) }
-            ? "a file of the outbox" : filesRead.first { Self.isSameFile(socket, $0.path) }?.name
+            ? "one of the outbox's files" : filesRead.first { Self.isSameFile(socket, $0.path) }?.name
         if let owner {
             reading.addProblem(
                 "is unix:\(socket), which is \(owner); use another path, such as unix:/run/waypost/status",

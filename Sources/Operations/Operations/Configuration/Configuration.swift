@@ -56,7 +56,7 @@ extension Configuration {
 extension Configuration {
     /// Reads a configuration file.
     ///
-    /// - Throws: all problems with the file, one per line.
+    /// - Throws: an error that lists all problems with the file, one per line.
     public init(file path: String) throws(ConfigurationError) {
         try self.init(file: path, ifMissing: "copy config.example.json there and edit it")
     }
@@ -150,7 +150,7 @@ extension Configuration {
             _ = Self(&root)
             keys += reading.keys.filter { !keys.contains($0) }
         }
-        // The keys have been added type by type. This brings all keys of a section together.
+        // Groups the keys by section, because they were added separately for each "type".
         let sections = keys.filter { !$0.path.contains(".") }.map(\.path)
         return sections.flatMap { section in
             keys.filter { $0.path == section || $0.path.hasPrefix(section + ".") }

@@ -337,7 +337,9 @@ extension ConfigurationSection {
         }
         if let advice = advice.first { return advice }
         let types = ConfigurationKey.all.filter { $0.path == keyPath(key) }.compactMap(\.type)
-        if !types.isEmpty { return "it belongs to \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
+        if !types.isEmpty {
+            return "it applies only if \"type\" is \(Self.alternatives(types.map { "\"\($0)\"" })); remove it"
+        }
         return ConfigurationKey.pathSuggestion(for: key).map { "did you mean \($0)?" } ?? "remove it"
     }
 }

@@ -172,7 +172,7 @@ extension Configuration {
     }
 }
 
-/// Recognises placeholders that should have been replaced by values.
+/// Tests that recognise placeholders that should have been replaced by values.
 private enum Placeholder {
     /// Returns whether `text` contains a placeholder in the syntax of a shell or a template, such as `${VAN}`, `$VAN`,
     /// `{{ van }}` or `<van>`.

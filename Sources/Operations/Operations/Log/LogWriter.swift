@@ -4,8 +4,8 @@ import ReportedText
 import StrictJSON
 import TimeAndChance
 
-/// Writes log lines to standard error, as text or JSON. If journald reads standard error, each line of text begins with
-/// a priority prefix (sd-daemon(3)).
+/// A writer of log lines to standard error, as text or JSON. If journald reads standard error, each line of text begins
+/// with a priority prefix (sd-daemon(3)).
 ///
 /// Writing never blocks, because a journal that hangs must not delay deliveries.
 package final class LogWriter: Sendable {

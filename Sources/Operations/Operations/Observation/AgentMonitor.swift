@@ -8,7 +8,7 @@ package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// Keeps the state of one agent for the status, metrics and summaries, and logs the agent's conditions.
+/// A monitor that keeps the state of one agent for the status, metrics and summaries, and logs the agent's conditions.
 package final class AgentMonitor: ReportingObserver {
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()

@@ -3,7 +3,7 @@ import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// Measures the requests of a replay: how long they take, and how many fail.
+/// A meter of a replay's requests: how long they take, and how many fail.
 package final class RequestMeter: ReportingObserver {
     private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(RequestFigures())
