@@ -9,7 +9,7 @@ protocol LineDecoder: Sendable {
     /// Decodes the next bytes and calls `emit` with each fix. Returns the number of sentences or reports that prove
     /// that a receiver is connected.
     mutating func decode(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
-    /// Completes the current epoch if its deadline has passed. Called when nothing has arrived until `now`.
+    /// Completes the current epoch if its deadline has passed. Called if nothing has arrived by `now`.
     mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void)
     /// Completes the current epoch. Called when the line has ended or been lost.
     mutating func finish(_ emit: (Fix) -> Void)

@@ -67,8 +67,8 @@ struct LineSession: Sendable {
         return sky
     }
 
-    /// Completes the current epoch if its deadline has passed, and returns its fix. Called when nothing has arrived
-    /// until `now`.
+    /// Completes the current epoch if its deadline has passed, and returns its fix. Called if nothing has arrived by
+    /// `now`.
     mutating func handleIdleLine(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }

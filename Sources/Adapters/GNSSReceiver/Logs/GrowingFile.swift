@@ -82,8 +82,8 @@ final class GrowingFile {
         return format == .gzip ? .followedArchive : format.fault
     }
 
-    /// Reads the available bytes, without blocking. If there are none, finds out whether the file was truncated or
-    /// replaced.
+    /// Reads the available bytes, without blocking, and returns their number. If there are none, returns whether the
+    /// file was truncated or replaced.
     func check(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> CheckResult {
         ticker.clear()
         switch try read(into: &buffer) {

@@ -93,7 +93,8 @@ package actor LogReader {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Runs `body`, which may block, on the reader's thread. Cancelling the calling task ends all waits in `body`.
+    /// Runs `body`, which may block, on the reader's thread, and returns its result. Cancelling the calling task ends
+    /// all waits in `body`.
     package func read<Result: Sendable>(_ body: @Sendable (isolated LogReader) -> Result) async -> Result {
         await withTaskCancellationHandler {
             body(self)

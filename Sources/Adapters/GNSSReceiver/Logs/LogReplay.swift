@@ -100,7 +100,7 @@ package struct LogReplay: FixSource {
         return shifted
     }
 
-    /// Reads all logs once and surveys their fixes. A damaged log is surveyed up to the damage.
+    /// Reads all logs once, and returns a survey of their fixes. A damaged log is surveyed up to the damage.
     ///
     /// - Throws: an error if there is no fix, unless a followed log may still receive one.
     package func survey() async throws(FixSourceError) -> LogSurvey {
@@ -320,8 +320,8 @@ package enum ReplaySpeed: Sendable, Hashable {
 /// A fix at log time `t` of a log with length `T` is due at `t / speed`. When it is due, the time that it carries is
 /// `(T - t) * (1 - 1 / speed)` ago: zero at speed 1, the whole rest of the log at `max`. So the intervals between the
 /// carried times are those of the log. The last fix carries the time at which it is due, and no fix carries a time
-/// after it is due. The schedule dates the fixes, not the moment at which a busy machine reads them, so two replays of
-/// a log are equal.
+/// after it is due. The times of the fixes come from the schedule, not from the moment at which a busy machine reads a
+/// fix. Two replays of a log are therefore equal.
 ///
 /// Below speed 1, and from the second pass on, each fix carries the time at which it is due. Any other time would be in
 /// the future, or earlier than fixes already sent. Fixes added to a log after its survey aren't scheduled and carry the

@@ -5,7 +5,8 @@ import ReportedText
 /// An exclusive lock on a file. It is held until the value is destroyed or the process ends.
 package struct FileLock: ~Copyable, Sendable {
     package enum Failure: Error, Sendable, Hashable {
-        /// Another process holds the lock. The value is `nil` if neither the lock file nor `/proc` identifies it.
+        /// Another process holds the lock. The value is `nil` if neither the lock file nor `/proc` identifies that
+        /// process.
         case held(HoldingProcess?)
         case system(SystemError)
     }

@@ -34,7 +34,7 @@ package enum ChildTable {
     package struct Remains: Sendable, Hashable {
         /// The processes that this user may not kill.
         package var refused: [pid_t] = []
-        /// The number of processes that have been killed but haven't ended. A thread keeps trying to end them
+        /// The number of processes that have been killed but haven't ended. A thread keeps killing them
         /// (`keepReaping`).
         package var unended = 0
     }
@@ -47,7 +47,7 @@ package enum ChildTable {
 
     private static let state = Locked(State())
 
-    /// Whether this process adopts orphans. This is decided before the first program is started.
+    /// Whether this process adopts orphans. The decision is made before the first program is started.
     private static let adoptsOrphans: Bool =
         getpid() != 1 && findsChildren && Descendant.all.isEmpty && clinux_adopt_orphans() == 0
 

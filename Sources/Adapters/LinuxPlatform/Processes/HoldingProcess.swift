@@ -19,7 +19,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         commandLine = nil
     }
 
-    /// Reads what `/proc` shows every user about the process with this id.
+    /// Reads the facts that `/proc` shows every user about the process with this id.
     package init(reading processID: Int32) {
         self.processID = processID
         command = commandName(ofProcess: processID)
@@ -44,11 +44,11 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
 
     /// The remedy for a process that must be restarted, as an instruction to the operator.
     package var restartRemedy: String {
-        unit.map { "restart it (systemctl restart \($0))" } ?? "end it (kill \(processID)) and start it again"
+        unit.map { "restart it (systemctl restart \($0))" } ?? "stop it (kill \(processID)) and start it again"
     }
 
-    /// Returns the processes that have `target` open. `target` is the text of a link in `/proc/PID/fd`. Only root sees
-    /// other users' processes.
+    /// Returns the processes that have `target` open. `target` is the target of a symbolic link in `/proc/PID/fd`. Only
+    /// root sees other users' processes.
     static func all(withOpenFile target: String) -> [HoldingProcess] {
         processIDs.filter { process in
             FileSystem.visibleNames(inDirectory: "/proc/\(process)/fd").contains {

@@ -17,8 +17,8 @@ package struct NextImage: Sendable {
 
     package init(message: [UInt8]) { self.message = message }
 
-    /// Executes the program, and returns only if that fails, with the reason. Call it on the main thread; all other
-    /// threads end.
+    /// Executes the program, and returns only if that fails, with the reason. Call this function on the main thread,
+    /// because all other threads end.
     func execute() -> SystemError {
         guard let path = ProcessStart.executable else {
             return SystemError(call: "read /proc/self/exe", number: ENOENT)

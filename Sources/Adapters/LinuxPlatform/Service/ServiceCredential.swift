@@ -9,7 +9,7 @@ package enum ServiceCredential {
 
         package var description: String {
             switch self {
-            case .invalidName: "isn't a valid credential name; write the name in the unit, without a directory"
+            case .invalidName: "isn't a valid credential name; write the name from the unit, without a directory"
             case .noCredentials:
                 "is missing: systemd has passed no credentials to this process; list the credential in the unit (LoadCredential), "
                     + "or outside the service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service"

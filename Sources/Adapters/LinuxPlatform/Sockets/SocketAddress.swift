@@ -157,8 +157,8 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Connects to a service on this machine, and blocks until that is done. Later reads and writes also block. If
-/// `seconds` is given, each of these calls takes at most that long.
+/// Connects to a service on this machine, and returns the socket. Blocks until the connection exists. Later reads and
+/// writes also block. If `seconds` is given, each of these calls takes at most that long.
 package func connectedSocket(
     to address: LocalAddress, within seconds: Int? = nil
 ) throws(SystemError) -> OwnedDescriptor {

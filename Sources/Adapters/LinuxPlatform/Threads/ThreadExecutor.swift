@@ -92,7 +92,7 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
 
 /// Starts a thread for a call that the caller can also postpone or make on its own thread.
 ///
-/// - Throws: if the system has no room for another thread, without trying again.
+/// - Throws: an error if the system has no room for another thread, without trying again.
 package func startThreadIfPossible(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
     var thread = pthread_t()

@@ -34,8 +34,8 @@ struct OutboxCounters: Sendable, Hashable {
     /// The number of accepted updates that are no longer pending: delivered, evicted or quarantined.
     var settled: Int64 { delivered + evictions.count + quarantined.count }
 
-    /// Accepts an update. If `overrulingEarlier` is true, it becomes the newest one even if its time is earlier,
-    /// because the earlier updates were wrong.
+    /// Accepts an update, and returns it with its sequence number. If `overrulingEarlier` is true, it becomes the
+    /// newest one even if its time is earlier, because the earlier updates were wrong.
     mutating func accept(_ update: LocationUpdate, overrulingEarlier: Bool = false) -> StoredUpdate {
         lastSequence += 1
         pending += 1
@@ -87,8 +87,8 @@ struct OutboxCounters: Sendable, Hashable {
     }
 
     /// Limits for the numbers of updates and of ledger writes, because a damaged file may contain any number. No
-    /// vehicle comes near them, and no store is used long enough to get from one limit to the next. So whatever a store
-    /// writes can be read again, and a repaired store passes the check when it is opened.
+    /// vehicle comes near them, and no store is used long enough to get from one limit to the next. So everything that
+    /// a store writes can be read again, and a repaired store passes the check when it is opened.
     enum Limit {
         /// The limit for any number in a row.
         static let record: Int64 = 1 << 53

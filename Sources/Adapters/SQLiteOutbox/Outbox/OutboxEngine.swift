@@ -200,8 +200,8 @@ final class OutboxEngine {
         try reserve.useIfNeeded(for: attempt())
     }
 
-    /// Runs `body` on the open store. If `body` reports damage in two attempts, repairs the store and runs `body`
-    /// again. If the repaired store is damaged too, it isn't used for `repairInterval`.
+    /// Runs `body` on the open store, and returns its result. If `body` reports damage in two attempts, repairs the
+    /// store and runs `body` again. If the repaired store is damaged too, it isn't used for `repairInterval`.
     func perform<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -221,7 +221,8 @@ final class OutboxEngine {
         }
     }
 
-    /// Opens the store if necessary, and runs `body` on it. If `body` reports damage, closes the store.
+    /// Opens the store if necessary, runs `body` on it, and returns the result. If `body` reports damage, closes the
+    /// store.
     private func attempt<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -308,7 +309,7 @@ extension OutboxEngine {
         try afterRepair(reserve.useIfNeeded(for: retryingDamage(openExisting())))
     }
 
-    /// Evaluates `work` on a store that has just been repaired.
+    /// Evaluates `work` on a store that has just been repaired, and returns the result.
     ///
     /// - Throws: `damagedAgain` if `work` reports damage, because another repair wouldn't help.
     private func afterRepair<Result>(

@@ -34,8 +34,8 @@ struct StoreSalvage {
 
     let files: StoreFiles
     let ownership: StoreOwnership?
-    /// The counters in the owner's memory. They are `nil` if it has no plausible ones, for example because it is only
-    /// just opening the store.
+    /// The counters in the owner's memory; `nil` if the owner has no plausible counters, for example because it is just
+    /// opening the store.
     let known: OutboxCounters?
     /// The sequence numbers of the updates that were delivered, but whose acknowledgement the owner hasn't written yet.
     let delivered: Set<Int64>
@@ -50,7 +50,7 @@ struct StoreSalvage {
         counters.isPlausible(upTo: OutboxCounters.Limit.repair)
     }
 
-    /// Builds a new store next to the damaged one, which isn't changed.
+    /// Builds a new store next to the damaged one, which isn't changed. Returns the result of the salvage.
     func build() throws(OutboxError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false, repeated: 0, counters: OutboxCounters())
         try StoreBuilder.build(files, for: ownership) { builder throws(OutboxError) in
@@ -63,7 +63,7 @@ struct StoreSalvage {
     }
 
     /// Copies the rows of the tables if these are intact; otherwise returns `nil`. Tries twice, because a failing disk
-    /// may deliver at the second attempt what it couldn't read at the first.
+    /// may succeed at the second attempt.
     private func copyIntactTables(into builder: StoreBuilder) throws(OutboxError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
         try builder.removeAll()
@@ -93,8 +93,8 @@ struct StoreSalvage {
     /// accepted.
     private func isOfFailedCommit(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
-    /// Counts the salvaged and the lost updates. Drops rows of updates that are known to be delivered, evicted or
-    /// quarantined.
+    /// Counts the salvaged and the lost updates, and returns them as the result of the salvage. Drops rows of updates
+    /// that are known to be delivered, evicted or quarantined.
     private func countUpdates(
         tables found: IntactTables?, copies: LedgerCopies, in builder: StoreBuilder
     ) throws(OutboxError) -> Result {

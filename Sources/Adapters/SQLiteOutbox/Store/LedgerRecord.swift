@@ -14,7 +14,7 @@ struct LedgerRecord: Sendable, Hashable {
     var counters: OutboxCounters
     var newestSequence: Int64
     /// A sequence number below which no update is pending. If a row with a lower number is found, it is an old copy and
-    /// of no use.
+    /// isn't used.
     var oldestPending: Int64
 
     init(_ counters: OutboxCounters, oldestPending: Int64) {

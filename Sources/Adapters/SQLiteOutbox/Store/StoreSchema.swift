@@ -7,7 +7,7 @@ import Reporting
 /// Triggers, views, generated columns, checks and indexes on expressions can run SQL that is stored in the file. So a
 /// store is treated as damaged if its schema differs at all, even by one letter.
 enum StoreSchema {
-    /// The version of the schema. Two versions never have the same schema; a comment at least must differ. So if a
+    /// The version of the schema. Two versions never have the same schema; at least a comment must differ. So if a
     /// store has a higher version but this schema, a bit has been flipped. If it has another schema too, it was written
     /// by a newer release and isn't changed.
     static let version: Int64 = 1
@@ -83,8 +83,8 @@ enum StoreSchema {
     /// The maximum difference between a newer release's version and this one. A greater difference means that a bit has
     /// been flipped.
     private static let furthestRelease: Int64 = 1000
-    /// The maximum number of instructions that SQLite may run to read a schema. Waypost's schema needs a tenth of them.
-    /// Reading a manipulated schema with a million tables is stopped before it fills the memory.
+    /// The maximum number of instructions that SQLite may run to read a schema. Waypost's schema needs a tenth of that
+    /// number. Reading a manipulated schema with a million tables is stopped before it fills the memory.
     private static let stepLimit: Int32 = 10_000
 
     /// Makes sure that the store has this version and this schema. Call it before any statement that uses a table.
@@ -113,7 +113,7 @@ enum StoreSchema {
         throw OutboxError(.damaged, path: path, cause)
     }
 
-    /// Makes sure that the schema is this one. Doesn't check the version number.
+    /// Makes sure that the schema is Waypost's. Doesn't check the version number.
     ///
     /// - Throws: `damaged` if the schema is different.
     static func requireSchema(in connection: borrowing SQLiteConnection) throws(OutboxError) {

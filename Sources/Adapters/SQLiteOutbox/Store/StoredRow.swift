@@ -124,8 +124,8 @@ struct StoredRow: Sendable {
         return Int64(Int32(bitPattern: checksum.value))
     }
 
-    /// The range of plausible sequence numbers and numbers of updates. Within it, sums can't overflow, whatever a
-    /// damaged file contains.
+    /// The range of plausible sequence numbers and numbers of updates. Within it, sums can't overflow, even if a
+    /// damaged file contains arbitrary numbers.
     static let plausibleCounts = 0...OutboxCounters.Limit.record
     /// The range of plausible sequence numbers of updates. It doesn't contain 0, the ledger's number.
     static let plausibleSequences = 1...OutboxCounters.Limit.record

@@ -91,8 +91,8 @@ enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
 
 /// The progress of each thinning step through the backlog. It is stored in the ledger's row.
 struct ThinningProgress: Sendable, Hashable {
-    /// The sequence number up to which each step has thinned the rows. It is that of a block's last row, which is
-    /// always kept because the next block begins with it.
+    /// The sequence number up to which each step has thinned the rows. This is the number of a block's last row, which
+    /// is always kept because the next block begins with it.
     private var fronts = [Int64](repeating: 0, count: ThinningStep.allCases.count)
 
     func front(of step: ThinningStep) -> Int64 { fronts[step.rawValue] }

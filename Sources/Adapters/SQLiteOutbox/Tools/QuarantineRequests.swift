@@ -98,7 +98,7 @@ package struct QuarantineRequest: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Parses the text of a JSON document. Returns `nil` if `value` isn't one.
+    /// Parses the text of a JSON document. Returns `nil` if `value` isn't such a text.
     fileprivate init?(_ value: StoredValue?) {
         guard let text = value?.text else { return nil }
         do throws(ParseError) { try self.init(parsing: text) } catch { return nil }

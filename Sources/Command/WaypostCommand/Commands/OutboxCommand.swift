@@ -232,7 +232,7 @@ struct OutboxListing: Encodable {
     }
 }
 
-/// A stored update as the JSON output shows it.
+/// A stored update in the form that the JSON output uses.
 struct OutboxRow: Encodable {
     let sequence: Int64
     let time: String

@@ -15,7 +15,7 @@ enum ReplacedFile {
         }
         if let bytes = try? FileSystem.read(512, at: 0, of: path), isOurs(bytes) { return }
         throw UsageError(
-            "-o \(path) exists and is not a \(result) written by waypost; choose another file, or remove this one",
+            "-o \(path) exists and is not a \(result) written by waypost; choose another file, or remove this file",
             command: command)
     }
 }

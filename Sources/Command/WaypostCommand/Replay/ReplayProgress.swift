@@ -47,8 +47,8 @@ struct ProgressLine {
     /// The number of vehicles, with the number and the figures of their requests; `nil` for one vehicle.
     var fleet: (vehicles: Int, requests: Int, figures: RequestFigures)?
 
-    /// The line, such as `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`, or for many vehicles
-    /// `town.nmea  43 %  300 vehicles  3 pending  29.8 requests/s  p50 2 ms  p99 9 ms  4 x 503  34 s left`.
+    /// Returns the line, such as `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`, or for many
+    /// vehicles `town.nmea  43 %  300 vehicles  3 pending  29.8 requests/s  p50 2 ms  p99 9 ms  4 x 503  34 s left`.
     ///
     /// If the line would be longer than `width` characters, the name and the counts are left out. If updates can't be
     /// delivered, the reason replaces the rates and the time left. The end of the reason is cut off if there isn't

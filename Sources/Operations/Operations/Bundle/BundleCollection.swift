@@ -216,7 +216,7 @@ extension BundleCollection {
     }
 
     /// Returns the names and sizes of the outbox's files. No file is opened, because the outbox's owner may have placed
-    /// a link to another file there.
+    /// a symbolic link to another file there.
     private static func outboxFiles(of configuration: Configuration?) -> [UInt8] {
         let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
         let directory = FileSystem.parent(of: path)

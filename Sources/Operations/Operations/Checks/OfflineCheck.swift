@@ -152,7 +152,7 @@ package enum OfflineCheck {
     }
 
     /// Checks that the directory of the private switch exists and is accessible to the service. A switch that the
-    /// service can't access counts as on.
+    /// service can't access counts as on. Returns a line for each problem.
     private static func privateSwitchLines(_ configuration: Configuration) -> [CheckLine] {
         guard let path = configuration.privateModeFile else { return [] }
         let directory = FileSystem.parent(of: path)
@@ -191,7 +191,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns the kind of file at `path`, after following links; `nil` if the current user can't see a file there.
+    /// Returns the kind of file at `path`, after following symbolic links; `nil` if the current user can't see a file
+    /// there.
     private static func fileKind(behind path: String) -> FileStatus.Kind? {
         (try? FileStatus(followingLinksAt: path))?.kind
     }
@@ -212,8 +213,8 @@ package enum OfflineCheck {
         return CheckLine(.fail, section, .hiddenFromUser(key: key, path: path, user: user))
     }
 
-    /// Checks that the service's user can create the outbox or write to it. `verifyOutbox` checks the outbox's file
-    /// itself.
+    /// Checks that the service's user can create the outbox or write to it. Returns a line for each problem.
+    /// `verifyOutbox` checks the outbox's file itself.
     private static func outboxLines(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
@@ -282,7 +283,7 @@ package enum OfflineCheck {
         return directory
     }
 
-    /// Checks the files, variables and programs that are needed to request a token.
+    /// Checks the files, variables and programs that are needed to request a token. Returns a line for each problem.
     private static func tokenLines(
         _ provider: AuthorizationConfiguration?, section: String, _ configuration: Configuration
     ) -> [CheckLine] {

@@ -277,8 +277,8 @@ extension OnlineCheck {
         var uncheckedFix: (fix: Fix, at: UTCTime, detail: String)?
 
         /// Returns the line, after comparing the time of an unchecked fix with Fleet Engine's clock. That clock is
-        /// ahead of this host's clock by `fleetEngineAhead`. If that is `nil`, the fix is compared with this host's
-        /// clock.
+        /// ahead of this host's clock by `fleetEngineAhead`. If `fleetEngineAhead` is `nil`, the fix is compared with
+        /// this host's clock.
         func line(fleetEngineAhead: Duration?) -> CheckLine {
             guard let uncheckedFix else { return line }
             return OnlineCheck.fixLine(
@@ -287,7 +287,7 @@ extension OnlineCheck {
         }
     }
 
-    /// Returns the line about a fix that has just arrived. `present` is the present according to `clock`.
+    /// Returns the line about a fix that has just arrived. `present` is the current time according to `clock`.
     package static func fixLine(
         for fix: Fix, present: UTCTime?, by clock: OnlineFinding.Clock = .ownSynchronized, detail: String = ""
     ) -> CheckLine {

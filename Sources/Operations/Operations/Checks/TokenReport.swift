@@ -91,7 +91,7 @@ package struct TokenReport: Sendable {
         return ahead > ClaimRules.skew ? .seconds(ahead) : nil
     }
 
-    /// A clause that says which vehicle or trip the token is suitable for, with any doubts about that.
+    /// A clause that says which vehicle or trip the token is suitable for, with any doubts about its suitability.
     private var suitability: String {
         let isByClock = timeSinceExpiry != nil || timeUntilIssue != nil
         let words = "fits \(subject)\(isByClock ? ", if it is this host's clock that is wrong" : "")"

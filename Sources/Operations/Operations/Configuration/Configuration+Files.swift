@@ -139,7 +139,7 @@ extension Configuration {
     }
 
     /// Verifies that the status port is free, by briefly listening on it. Does nothing if the service that owns the
-    /// outbox is running, or if the current user can't find that out.
+    /// outbox is running, or if the current user can't determine whether it is.
     func verifyStatusPort() throws(AgentError) {
         guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
             OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outbox.path) == nil

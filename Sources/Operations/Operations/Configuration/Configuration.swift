@@ -83,7 +83,7 @@ extension Configuration {
 
     /// Reads a configuration from the JSON text of `file`. Error messages name that file.
     ///
-    /// - Throws: all problems with the text, one per line.
+    /// - Throws: an error that lists all problems with the text, one per line.
     public init(json: [UInt8], file: String) throws(ConfigurationError) {
         try self.init(json: json, file: file, environment: ProcessEnvironment.variables)
     }
@@ -279,7 +279,7 @@ package struct UploadConfiguration: Sendable, Hashable {
             ),
             maximumDelay: retry.seconds(
                 "maximumDelaySeconds", in: 0.05...600, default: 60,
-                "the upper limit of that maximum; at least initialDelaySeconds"))
+                "the upper limit of the maximum delay before a retry; at least initialDelaySeconds"))
         retry.require(
             "maximumDelaySeconds", lasting: self.retry.maximumDelay, notShorterThan: "initialDelaySeconds",
             lasting: self.retry.initialDelay)

@@ -42,7 +42,7 @@ struct ConfigurationSection {
         declare(key, .section, isRequired: isRequired, description)
         let value = readMember(key)
         if value == nil, isRequired {
-            reportMissing(key, advice: "write an object in braces; config.example.json has one")
+            reportMissing(key, advice: "write an object in braces; config.example.json contains an example")
         }
         if let value, value.objectValue == nil {
             reportWrongKind(key, value, advice: Self.objectAdvice + (example.map { ", such as \($0)" } ?? ""))
@@ -464,7 +464,7 @@ extension ConfigurationSection {
             if [text, advice].allSatisfy({ $0.contains(where: \.isNumber) }) {
                 hint = Double(text) == nil ? "; a number has no quotes and no unit" : "; a number has no quotes"
             }
-        case .object(let members) where ValueReference(members) != nil: hint = "; only a string can come from elsewhere"
+        case .object(let members) where ValueReference(members) != nil: hint = "; only a string can be a reference"
         case .object, .array, .null: break
         }
         reportProblem(with: key, "is \(shown); \(advice)\(hint)")

@@ -91,8 +91,8 @@ extension Configuration {
     private var pathWarnings: [ConfigurationWarning] {
         paths.compactMap { key, path in
             let isProgram = key.hasSuffix(".command")
-            // Without a slash, this is the name of a program in PATH, or a whole command line. If no such program is
-            // found, that is reported elsewhere.
+            // Without a slash, this is the name of a program in PATH, or a whole command line. A missing program is
+            // reported elsewhere.
             if isProgram, !path.prefix(while: { $0 != " " }).contains("/") { return nil }
             // All of Waypost's own placeholders have been filled in by now, except the trip's.
             if Placeholder.isContained(in: path.replacing("{tripId}", with: "")) {

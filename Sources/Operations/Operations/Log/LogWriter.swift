@@ -19,7 +19,7 @@ package final class LogWriter: Sendable {
     /// Creates a writer.
     ///
     /// `output` receives complete lines; if it is `nil`, they are written to standard error. `listener` receives every
-    /// message except debug messages, whatever `level` is. If `listensToDebug` is `true`, it receives debug messages
+    /// message except debug messages, regardless of `level`. If `listensToDebug` is `true`, it receives debug messages
     /// too.
     package init(
         level: LogLevel, format: LogFormat,

@@ -146,13 +146,13 @@ final class RecordFile: Sendable {
     /// Opens the file at `path` for appending, or creates it. Only the owner of the file may read it, because it
     /// contains positions of vehicles.
     ///
-    /// - Throws: if the file can't be opened, or contains anything but a record in this form.
+    /// - Throws: an error if the file can't be opened, or contains anything but a record in this form.
     init(path: String, _ form: Form) throws(SystemError) {
         guard try Self.mayAppend(to: path, form: form) else {
             throw SystemError(
                 refusing: path,
                 because: .init(
-                    "it exists and isn't a record of \(form.option)", "name another file, or remove this one"))
+                    "it exists and isn't a record of \(form.option)", "choose another file, or remove this file"))
         }
         file = try OwnedDescriptor(appendingTo: path)
         self.form = form
