@@ -100,7 +100,7 @@ struct MapPage {
         if track.jumpCount > 0 { add("Jumps", track.jumpCount.grouped, "excluded from the distance") }
         if track.backwardSteps > 0 {
             let times = "\(track.backwardSteps.grouped) times"
-            add("Timestamps jump back", track.backwardSteps == 1 ? "once" : times)
+            add("Time goes back", track.backwardSteps == 1 ? "once" : times)
         }
         return figures
     }
