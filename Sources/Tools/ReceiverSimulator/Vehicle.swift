@@ -136,8 +136,8 @@ struct RoadStretch: Sendable {
     }
 
     var bendStart: Double { start + straightLength }
-    /// The length of the bend in metres. It is twice that of a circular arc, because the curvature grows and falls
-    /// evenly, as on real roads.
+    /// The length of the bend in metres. It is twice the length of a circular arc, because the curvature grows and
+    /// falls evenly, as on real roads.
     private var bendLength: Double { 2 * radius * abs(turnRadians) }
     var end: Double { bendStart + bendLength }
     /// The speed at which even the tightest point of the bend is comfortable, limited to the speed limit.

@@ -10,7 +10,8 @@ import TimeAndChance
 /// counts as the last one if the previous epoch had as many reports, or if a pause or the next epoch follows it. Later
 /// reports of the same epoch produce no fix.
 struct ReportAssembler: Sendable {
-    /// The maximum difference between the times of two reports of the same epoch. It is the same as for sentences.
+    /// The maximum difference between the times of two reports of the same epoch. The same maximum applies to
+    /// sentences.
     private static let toleranceMilliseconds: Int64 = 10
     private static let maximumPause = Duration.milliseconds(250)
     /// The number of recent epochs whose times are remembered. If a receiver's clock stops or jumps back, a time is

@@ -211,8 +211,8 @@ private struct Playback {
     /// The log time (see `ReplayTimeline`) of the last progress event.
     private var lastProgress: Duration
 
-    /// Begins a playback. `start` is the current time in UTC. It must be read before `clock` is, so that a fix that is
-    /// due isn't dated in the future.
+    /// Begins a playback. `start` is the current time in UTC. Read `start` before `clock`, so that a fix that is due
+    /// isn't dated in the future.
     init(
         _ options: LogReplay.Options, survey: LogSurvey, offset: DriveOffset, start: UTCTime,
         clock: MonotonicClock
@@ -332,7 +332,7 @@ struct ReplayTimeline: Sendable, Hashable {
     /// The minimum step of log time, because the times of fixes are whole milliseconds.
     private static let minimumStep = Duration.milliseconds(1)
 
-    /// Returns by how much log time advances from one fix to the next.
+    /// Returns the time by which log time advances from one fix to the next.
     static func step(from earlier: UTCTime, to later: UTCTime) -> Duration {
         let step = earlier.duration(to: later)
         return step > maximumGap ? skippedGap : max(step, minimumStep)
@@ -342,8 +342,8 @@ struct ReplayTimeline: Sendable, Hashable {
     /// The age of the first fix when the replay starts, according to the time that the fix carries. It is in whole
     /// milliseconds, so that rounding doesn't change the intervals between fixes.
     private let initialAge: Duration
-    /// The number of surveyed fixes that are still to come in the first pass. It is negative for fixes that were added
-    /// to the log after the survey.
+    /// The number of surveyed fixes that remain in the first pass. It is negative for fixes that were added to the log
+    /// after the survey.
     private var plannedFixes: Int
     private var previous: UTCTime?
     /// The log time of the current fix.

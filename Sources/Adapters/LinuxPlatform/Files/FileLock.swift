@@ -93,7 +93,7 @@ package struct FileLock: ~Copyable, Sendable {
     }
 
     /// Returns the process that holds the lock of `init(file:)` on the file at `path`. Searches `/proc`, which shows
-    /// root the files of all processes, and other users only those of their own processes.
+    /// root the files of all processes, but shows other users only the files of their own processes.
     private static func holder(ofFile path: String) -> HoldingProcess? {
         HoldingProcess.processIDs.first { process in
             FileSystem.visibleNames(inDirectory: "/proc/\(process)/fd").contains {

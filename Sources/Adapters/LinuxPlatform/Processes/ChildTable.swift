@@ -135,7 +135,8 @@ package enum ChildTable {
     /// Kills the processes that programs left behind. Does nothing while any program is running; the call at the end of
     /// that program kills them.
     ///
-    /// Returns the processes that couldn't be killed. They are recorded under `program`, which has just ended.
+    /// Returns the processes that couldn't be killed. These processes are recorded under `program`, which has just
+    /// ended.
     static func endOrphans(of program: String) -> Remains {
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard mayAdopt, adoptsOrphans else { return Remains() }
@@ -223,8 +224,8 @@ package enum ChildTable {
             unended: left.count { !refused.contains($0.processID) })
     }
 
-    /// Signals the processes that `step` names. Returns those that this user isn't allowed to signal. Reaps the killed
-    /// children, except the `running` programs, which their own threads reap.
+    /// Signals the processes that `step` names. Returns the processes that this user isn't allowed to signal. Reaps the
+    /// killed children, except the `running` programs, which their own threads reap.
     private static func perform(
         _ step: SweepStep, among found: [Descendant], sparing running: Set<pid_t>
     ) -> Set<pid_t> {

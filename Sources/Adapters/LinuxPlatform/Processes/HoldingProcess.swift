@@ -76,8 +76,8 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return "waypost" + words.joined()
     }
 
-    /// Returns the systemd unit whose main process this is, or `nil`. Its parent must be systemd, unlike that of a
-    /// process that a shell starts within a unit.
+    /// Returns the systemd unit whose main process this is, or `nil`. The parent of that process must be systemd,
+    /// unlike the parent of a process that a shell starts within a unit.
     private static func unit(ofProcess processID: Int32) -> String? {
         guard let parent = Descendant(reading: processID)?.parent, commandName(ofProcess: parent) == "systemd",
             let bytes = try? FileSystem.read(4096, at: 0, of: "/proc/\(processID)/cgroup")

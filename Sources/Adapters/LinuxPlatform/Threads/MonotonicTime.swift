@@ -3,7 +3,7 @@ import Glibc
 package import TimeAndChance
 
 /// The clock that counts from the machine's start and never goes back. It includes the time for which the machine is
-/// suspended (`CLOCK_BOOTTIME`), so the service notices afterwards that a receiver was silent meanwhile.
+/// suspended (`CLOCK_BOOTTIME`), so the service notices afterwards that a receiver was silent in that time.
 package enum MonotonicTime {
     package static var now: Duration {
         var time = timespec()

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// An executor that runs an actor's jobs one after another on a dedicated thread. It is for actors whose calls block
+/// An executor that runs an actor's jobs one after another on a dedicated thread. Use it for actors whose calls block
 /// (SQLite's fsync, file reads). The thread ends after the executor has been released.
 package final class ThreadExecutor: SerialExecutor {
     private let queue: JobQueue

@@ -21,11 +21,11 @@ final class OutboxEngine {
     private var hasBeenOpen = false
     /// The accepted updates that haven't been written yet. With full durability, it is empty between calls.
     private var group = GroupCommit()
-    /// The delivered updates whose acknowledgement hasn't been written yet. It contains live updates, and those whose
+    /// The delivered updates whose acknowledgement hasn't been written yet. They are live updates, and updates whose
     /// acknowledgement couldn't be written because of a full disk or a lock.
     private(set) var unwritten: [Int64: StoredUpdate] = [:]
     private var failedAppend = FailedAppend()
-    /// The sequence numbers of the last two accepted live updates, each with those of its shape points.
+    /// The sequence numbers of the last two accepted live updates, each with the numbers of its shape points.
     private var recentAppends: [ClosedRange<Int64>] = []
     private var isClosed: Bool { ownership == nil }
     /// The error that every call throws after a failed repair, and the time until which they throw it. The repair isn't
@@ -273,8 +273,8 @@ extension OutboxEngine {
         store = opened
     }
 
-    /// Removes those updates from memory that a failed commit has written after all. Only their rows show which ones
-    /// these are. The last sequence number doesn't, because a repair may raise it for other reasons.
+    /// Removes from memory the updates that a failed commit has written after all. They are identified by their rows.
+    /// The last sequence number doesn't identify them, because a repair may raise it for other reasons.
     private func dropStoredFromMemory(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
         let waiting = group.storedUpdates(after: before)
@@ -290,8 +290,8 @@ extension OutboxEngine {
         let stored = waiting.prefix(while: isStored).count
         failedAppend.resolve(in: stored == waiting.count ? rows : [])
         group.removeFirst(stored)
-        // The remaining updates get the numbers that follow those on the disk. The last one is renumbered first, so
-        // that no update is given a number that another one still has.
+        // The remaining updates get the numbers that follow the numbers on the disk. The last update is renumbered
+        // first, so that no update gets a number that another update still has.
         for one in waiting.dropFirst(stored).reversed() where unwritten.removeValue(forKey: one.sequence) != nil {
             let sequence = last - before - Int64(stored) + one.sequence
             unwritten[sequence] = StoredUpdate(sequence: sequence, update: one.update)

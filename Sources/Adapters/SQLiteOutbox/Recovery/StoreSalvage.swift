@@ -12,7 +12,7 @@ struct StoreSalvage {
     struct Result: Sendable, Hashable {
         let salvaged: Int64
         /// The minimum and the maximum number of pending updates that were lost. The minimum follows from the ledger,
-        /// the maximum from gaps in the sequence numbers. They are equal if the tables are intact.
+        /// the maximum from gaps in the sequence numbers. The two numbers are equal if the tables are intact.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
         /// The number of salvaged updates that, according to the ledger, may have been delivered already.
@@ -158,9 +158,9 @@ struct StoreSalvage {
         return count
     }
 
-    /// Returns the number of sequence numbers, from the oldest pending one on, for which there is no pending and no
-    /// quarantined row. It is the maximum loss. Most of these updates had been delivered or evicted, but it is unknown
-    /// which ones.
+    /// Returns the number of sequence numbers, beginning with the oldest pending one, for which there is no pending and
+    /// no quarantined row. This number is the maximum loss. Most of these updates had been delivered or evicted, but it
+    /// is unknown which of them.
     private static func gapCount(
         ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
     ) -> Int64 {
@@ -170,8 +170,8 @@ struct StoreSalvage {
         return max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
     }
 
-    /// Returns the maximum loss. It is `gaps`, unless the copies of the ledger show a lower limit: fewer updates can
-    /// have been delivered, evicted or quarantined since the earliest copy.
+    /// Returns the maximum loss. The result is `gaps`, unless the copies of the ledger show a lower limit: fewer
+    /// updates can have been delivered, evicted or quarantined since the earliest copy.
     private static func maximumLoss(
         gaps: Int64, ledger: LedgerRecord?, missing: Int64?, earliest: LedgerRecord?
     ) -> Int64 {

@@ -76,8 +76,7 @@ final class OutboxStore {
             try commit.run()
         } catch {
             if connection.isInTransaction {
-                // The error thrown is that of `body` or of the commit. If the rollback fails too, the next BEGIN will
-                // fail.
+                // The error of `body` or of the commit is thrown. If the rollback fails too, the next BEGIN will fail.
                 do { try connection.execute("ROLLBACK") } catch {}
             }
             throw error

@@ -37,8 +37,8 @@ final class StoreBuilder {
         self.connection = connection
     }
 
-    /// Copies a row unchanged into the table of pending updates, or into that of quarantined updates. Ignores a row
-    /// whose sequence number is already in the table.
+    /// Copies a row unchanged into the table of pending updates, or into the table of quarantined updates. Ignores a
+    /// row whose sequence number is already in the table.
     func insert(_ row: StoredRow) throws(OutboxError) {
         if row.isQuarantined {
             try insertQuarantined.run(row)

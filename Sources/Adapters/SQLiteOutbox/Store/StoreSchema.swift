@@ -89,7 +89,7 @@ enum StoreSchema {
 
     /// Makes sure that the store has this version and this schema. Call it before any statement that uses a table.
     ///
-    /// - Throws: `damaged` if the schema isn't Waypost's; `newerSchema` if it is that of a newer release.
+    /// - Throws: `damaged` if the schema isn't Waypost's; `newerSchema` if it belongs to a newer release.
     static func check(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         try check(version: connection.integer("PRAGMA user_version") ?? 0, of: connection.path, connection)
         try requireSchema(in: connection)
@@ -97,7 +97,7 @@ enum StoreSchema {
 
     /// Makes sure that `found`, the version in the file at `path`, is the version of this release.
     ///
-    /// - Throws: `damaged` if the number can't be a version; `newerSchema` if it is that of a newer release.
+    /// - Throws: `damaged` if the number can't be a version; `newerSchema` if it belongs to a newer release.
     static func check(
         version found: Int64, of path: String, _ connection: borrowing SQLiteConnection
     ) throws(OutboxError) {
@@ -197,7 +197,7 @@ struct StoreHeader: Sendable, Hashable {
     let version: Int64
 
     /// Reads the header of the database at `path`, which is one of `files`. If `checksVersion` is true, the version
-    /// must be that of this release. A repair doesn't check it, and relies only on the tables.
+    /// must be this release's. A repair doesn't check the version, and relies only on the tables.
     ///
     /// - Throws: `damaged` if the file doesn't begin like a store; `newerSchema` if it is a store of a newer release.
     init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(OutboxError) {

@@ -175,8 +175,8 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     }
 }
 
-/// The table of the tools' requests. It has one row per request, which also contains the answer once the request has
-/// been handled.
+/// The table of the tools' requests. It contains one row per request. The row also contains the answer once the request
+/// has been handled.
 final class RequestTable {
     private let unanswered: SQLiteStatement
     private let writeAnswer: SQLiteStatement

@@ -51,7 +51,7 @@ struct BundleCommand {
         return .done
     }
 
-    /// Creates the file that will replace the one at `path`. Returns `nil` if `path` is `-`, which means standard
+    /// Creates the file that will replace the file at `path`. Returns `nil` if `path` is `-`, which means standard
     /// output.
     private func openFile(at path: String) throws -> FileReplacement? {
         if path == "-" { return nil }

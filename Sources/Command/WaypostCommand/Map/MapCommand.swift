@@ -132,7 +132,7 @@ struct ReportedDriveMatch: Sendable {
     }
 }
 
-/// The file that `simulator --record-uploads` writes. It has one line per update.
+/// The file that `simulator --record-uploads` writes. It contains one line per update.
 enum ReportedUploads {
     private struct Upload: Decodable {
         struct Location: Decodable {

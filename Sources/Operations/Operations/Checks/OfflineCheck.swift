@@ -197,7 +197,7 @@ package enum OfflineCheck {
         (try? FileStatus(followingLinksAt: path))?.kind
     }
 
-    /// Returns whether the current user has no access to a directory on the way to `path`.
+    /// Returns whether the current user has no access to a directory in `path`.
     private static func isHidden(_ path: String) -> Bool {
         do throws(SystemError) { _ = try FileStatus(followingLinksAt: path) } catch { return error.number == EACCES }
         return false

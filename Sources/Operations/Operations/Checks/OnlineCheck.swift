@@ -31,7 +31,7 @@ package enum OnlineCheck {
     ///   - failedChecks: the names of the offline checks that failed.
     ///   - willWait: called before each wait, with a description of it.
     ///   - didCheck: called with the result line of each check, always in the same order. If the task is cancelled, it
-    ///     receives only the results of checks that had already ended.
+    ///     receives only the results of checks that had already finished.
     /// - Throws: any error that `didCheck` throws.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, failedChecks: Set<String> = [],
@@ -56,8 +56,8 @@ package enum OnlineCheck {
         case .report, .notRunning: break
         }
         willWait("outbox: waiting for it to open")
-        // No other check may run at the same time, because root takes on the rights of the outbox's owner during this
-        // one.
+        // No other check may run at the same time, because root assumes the rights of the outbox's owner during this
+        // check.
         let store = await unlessCancelled {
             hasOutbox
                 ? outboxLine(of: service, configuration)

@@ -16,8 +16,8 @@ package enum SandboxedCheck {
         case sandbox(command: [String])
     }
 
-    /// Returns where the checks of the configuration `file` should run. `arguments` are the command-line arguments of
-    /// `check`. Starts `systemctl`, so it must not run on the shared thread pool.
+    /// Returns the process in which the checks of the configuration `file` should run. `arguments` are the command-line
+    /// arguments of `check`. Starts `systemctl`, so it must not run on the shared thread pool.
     package static func place(forFile file: String, arguments: [String]) async -> Place {
         guard current == nil else { return .here }
         guard EffectiveUser.current == 0 else { return .outside(reason: "run this as root (sudo)") }

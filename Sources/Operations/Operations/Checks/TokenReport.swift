@@ -18,7 +18,8 @@ package struct TokenReport: Sendable {
     /// The host's time at the arrival of the provider's response, in seconds since 1970.
     private let hostTime: Double
 
-    /// The token itself. It is only for requests to Fleet Engine and for `--raw`, and must never appear in a message.
+    /// The token itself. Use it only in requests to Fleet Engine and for `--raw`, because it must never appear in a
+    /// message.
     package var rawToken: String { answer.token.value }
 
     /// Requests a token without using a cache. The token is for `trip`, or for the configured vehicle if `trip` is
@@ -131,7 +132,8 @@ package struct TokenReport: Sendable {
         return redacted("\(words)\(remarks.map { "; note: \($0)" }.joined())")
     }
 
-    /// Returns `text` with secrets removed. It may quote the token's claims, and a claim may contain a secret.
+    /// Returns `text` with secrets removed, because `text` may quote the token's claims, and a claim may contain a
+    /// secret.
     private func redacted(_ text: String) -> String {
         ReportedText(text, without: [rawToken], limit: ReportedText.longestSentence).description
     }

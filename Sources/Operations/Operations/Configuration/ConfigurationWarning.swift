@@ -55,8 +55,8 @@ extension Configuration {
                 + "my-project-4711 (gcloud projects list)", mayBeIntended: true)
     }
 
-    /// The warnings about a project or a host that is still the one from the example configuration. If updates go to a
-    /// simulator, the project doesn't matter.
+    /// The warnings about a project or a host that is still the example configuration's. If updates go to a simulator,
+    /// the project doesn't matter.
     private var exampleWarnings: [ConfigurationWarning] {
         var warnings: [ConfigurationWarning] = []
         if vehicle.providerID == "my-cloud-project" {
@@ -117,8 +117,9 @@ extension Configuration {
         }
     }
 
-    /// The warnings about URLs. A token URL may contain a placeholder in the syntax of another program. It isn't shown,
-    /// because it may contain a secret. The upload URL should have no path, because each request adds its own.
+    /// The warnings about URLs. A token URL may contain a placeholder in the syntax of another program. Such a URL
+    /// isn't shown, because it may contain a secret. The upload URL should have no path, because each request adds its
+    /// own.
     private var urlWarnings: [ConfigurationWarning] {
         var warnings = tokenURLs.compactMap { key, url -> ConfigurationWarning? in
             if url.contains("${") {

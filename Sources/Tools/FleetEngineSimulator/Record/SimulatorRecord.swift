@@ -121,7 +121,7 @@ final class RecordFile: Sendable {
         /// One line per position of a committed update.
         case positions
         /// One line per committed update. All times are times of fixes, in seconds since 1970. The time of the update
-        /// itself is that of its last location.
+        /// itself is the time of its last location.
         case uploads
 
         /// The members that every line of this form has.
