@@ -31,7 +31,7 @@ struct BundleCommand {
         // once.
         let time = UTCTime.system
         var file = try output.flatMap { try openFile(at: $0) }
-        Terminal.draw("collecting data from the service, the checks and the system (up to 60 s)")
+        Terminal.draw("collecting data from the service, the checks and the system (up to 60 s per part)")
         let bundle = await collection.run(at: time)
         Terminal.draw("")
         if Task.isCancelled { throw Interruption("no bundle was written") }
