@@ -143,7 +143,7 @@ import WaypostTestSupport
         // No two pieces of the output fit into the pipe, so the program is now writing one.
         try await yieldTurns { try Self.isFull(reader) }
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
-        #expect(program.errors.text == "waypost: the stop took longer than 9.5 seconds and was cut short")
+        #expect(program.errors.text == "waypost: the shutdown took longer than 9.5 seconds and was aborted")
         _ = consume reader
     }
 

@@ -61,7 +61,7 @@ import WaypostTestSupport
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
         unsafe lchown(path, 12345, 12345)
         let error = #expect(throws: SystemError.self) { try Writer.replacement.write(to: path) }
-        #expect(error?.reason.hasPrefix("\(path) is a link that belongs to uid 12345") == true)
+        #expect(error?.reason.hasPrefix("\(path) is a symbolic link that belongs to uid 12345") == true)
         #expect(try isVictimUnharmed)
     }
 

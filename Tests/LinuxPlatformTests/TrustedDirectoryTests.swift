@@ -63,22 +63,22 @@ import WaypostTestSupport
         }
         #expect(
             refusal(about: FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
-                == "belongs to uid 1001, who could replace a file with a link; choose a "
-                + "directory that belongs to uid 1000, or run this as its owner")
+                == "belongs to uid 1001, who could replace a file with a symbolic link; choose a "
+                + "directory that belongs to uid 1000, or run this command as uid 1001")
         #expect(
             refusal(about: FileStatus(kind: .directory, owner: 1000, group: 50, permissions: 0o770))
-                == "may be written by members of gid 50, who could replace a file with a link; run "
+                == "may be written by members of gid 50, who could replace a file with a symbolic link; run "
                 + "chmod go-w on it, or choose another directory")
         #expect(
             DirectoryTrust.refusal(
                 of: FileStatus(kind: .directory, owner: 0, group: 2000, permissions: 0o2775), sharing: .sticky,
                 for: 1000)?.sentence
-                == "may be written by members of gid 2000, who could replace a file with a link; run chmod +t on "
-                + "it (usual for a Kubernetes volume with fsGroup), or choose another directory")
+                == "may be written by members of gid 2000, who could replace a file with a symbolic link; run chmod +t "
+                + "on it (usual for a Kubernetes volume with fsGroup), or choose another directory")
         #expect(
             refusal(about: FileStatus(kind: .directory, owner: 0, permissions: 0o1777))
-                == "may be written by every user, who could replace a file with a link; choose a directory in it, or "
-                + "choose another directory")
+                == "may be written by every user, who could replace a file with a symbolic link; choose a directory in "
+                + "it, or choose another directory")
     }
 
     @Test(arguments: [
@@ -181,7 +181,7 @@ import WaypostTestSupport
         let error = #expect(throws: SystemError.self) { try DirectoryTrust.require(directory.path("link")) }
         #expect(
             error?.description
-                == "\(directory.path("link")) is a link that belongs to uid 12345 and is not followed; remove it, "
+                == "\(directory.path("link")) is a symbolic link that belongs to uid 12345 and is not followed; remove it, "
                 + "or choose another path")
     }
 

@@ -60,7 +60,7 @@ struct CurlProxyFailure {
     init?(_ curl: CURLcode, of proxy: HTTPProxy, message: ReportedText, refusal: String?) {
         let name = proxy.origin
         let key = proxy.key
-        let check: ReportedText = "check \(key).url, and that the proxy runs"
+        let check: ReportedText = "check \(key).url, and that the proxy is running"
         switch curl {
         case CURLE_COULDNT_RESOLVE_PROXY:
             self.init(.unreachable, "the name of the proxy \(name) could not be resolved", check)

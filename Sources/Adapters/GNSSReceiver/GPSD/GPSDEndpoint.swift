@@ -21,8 +21,8 @@ extension LiveReceiver {
 struct GPSDEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int
-    /// Whether gpsd should also send its receivers' NMEA sentences. They are needed for a recording, because a replay
-    /// reads only sentences.
+    /// Whether gpsd should also send its receivers' NMEA sentences. A recording needs them, because a replay reads only
+    /// sentences.
     var wantsSentences = false
 
     var name: String { "gpsd \(host):\(port)" }

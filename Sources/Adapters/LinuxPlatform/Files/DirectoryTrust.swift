@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// Checks that only this user and root can change which file a path leads to.
+/// A check that only this user and root can change which file a path leads to.
 ///
-/// A user who can write to a directory can replace any file or subdirectory in it with a link. A write, rename or
-/// removal by this process would then hit another user's file. So every directory from the root down is checked, as
+/// A user who can write to a directory can replace any file or subdirectory in it with a symbolic link. A write, rename
+/// or removal by this process would then hit another user's file. So every directory from the root down is checked, as
 /// OpenSSH does for the files that it trusts. A path that passes leads to the same file at every later call.
 ///
-/// The checks hold only for directories that exist. In a directory such as `/tmp`, any user can create a link under an
-/// unused name at any time. So no path is used while one of its directories is missing.
+/// The checks hold only for directories that exist. In a directory such as `/tmp`, any user can create a symbolic link
+/// under an unused name at any time. So no path is used while one of its directories is missing.
 package enum DirectoryTrust {
     /// The rights that other users may have in the last directory of the path. In the directories above it, they may
     /// have rights only if the directory is sticky.
@@ -34,8 +34,8 @@ package enum DirectoryTrust {
 
     private static let maximumLinks = 40  // the kernel's own limit
 
-    /// Checks that the directory `path`, the directories above it, and the links that lead there are trusted. Returns
-    /// whether the directory exists. If it doesn't, the result says nothing about trust.
+    /// Checks that the directory `path`, the directories above it, and the symbolic links that lead there are trusted.
+    /// Returns whether the directory exists. A missing directory isn't checked.
     @discardableResult
     package static func require(
         _ path: String, _ sharing: Sharing = .sticky, missing: Missing = .rejected, for user: UInt32 = geteuid()
@@ -88,8 +88,8 @@ package enum DirectoryTrust {
         try FileSystem.synchronizeDirectory(at: place.isEmpty ? "/" : place)
     }
 
-    /// Returns the path to which the links in the last component of `path` lead. Checks that those links and all
-    /// directories are trusted. The file itself may be missing.
+    /// Returns the path to which the symbolic links in the last component of `path` lead. Checks that those links and
+    /// all directories are trusted. The file itself may be missing.
     package static func destination(
         of path: String, _ sharing: Sharing = .sticky, missing: Missing = .rejected, for user: UInt32 = geteuid()
     ) throws(SystemError) -> String {
@@ -108,14 +108,15 @@ package enum DirectoryTrust {
 
     /// Returns the reason why `user` doesn't trust a directory, as a predicate for its path; `nil` if `user` trusts it.
     ///
-    /// `sharing` is the rights that other users may have in the directory; `nil` if it is only an ancestor of the
-    /// directory in use.
+    /// `sharing` says which rights other users may have in the directory; `nil` if the directory is only an ancestor of
+    /// the directory in use.
     package static func refusal(of directory: FileStatus, sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
-        let danger = "could replace a file with a link"
+        let danger = "could replace a file with a symbolic link"
         guard directory.owner == 0 || directory.owner == user else {
+            let owner = FileStatus.name(ofUser: directory.owner)
             return SystemError.Refusal(
-                "belongs to \(FileStatus.name(ofUser: directory.owner)), who \(danger)",
-                "choose a directory that belongs to \(FileStatus.name(ofUser: user)), or run this as its owner")
+                "belongs to \(owner), who \(danger)",
+                "choose a directory that belongs to \(FileStatus.name(ofUser: user)), or run this command as \(owner)")
         }
         // Other users can write here, but they can't replace the directory itself if its parent is sticky.
         if sharing == .any { return nil }
@@ -136,8 +137,8 @@ package enum DirectoryTrust {
             "may be written by \(others), who \(danger)", "\(advice), or choose another directory")
     }
 
-    /// Returns who else can change or replace the file at `path`, and the remedy, as a predicate for the path. Returns
-    /// `nil` if no other user can, or if there is no such file.
+    /// Returns the reason why other users can change or replace the file at `path`, and the remedy, as a predicate for
+    /// the path. Returns `nil` if no other user can, or if there is no such file.
     package static func exposure(of path: String, for user: UInt32) -> String? {
         do throws(SystemError) {
             let target = try destination(of: path, missing: .allowed, for: user)
@@ -168,7 +169,7 @@ package enum DirectoryTrust {
         throw SystemError(
             refusing: path,
             because: .init(
-                "\(path) is a link that belongs to \(FileStatus.name(ofUser: status.owner)) and is not followed",
+                "\(path) is a symbolic link that belongs to \(FileStatus.name(ofUser: status.owner)) and is not followed",
                 "remove it, or choose another path"))
     }
 

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// The status of a file, directory, link, socket, FIFO or device.
+/// The status of a file, directory, symbolic link, socket, FIFO or device.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case file = "a file"
         case directory = "a directory"
-        case link = "a link"
+        case link = "a symbolic link"
         case socket = "a socket"
         case fifo = "a FIFO"
         case device = "a device"
@@ -39,7 +39,8 @@ package struct FileStatus: Sendable, Hashable {
 }
 
 extension FileStatus {
-    /// Reads the status of the file at `path`, without following a link. Returns `nil` if nothing exists there.
+    /// Reads the status of the file at `path`, without following a symbolic link. Returns `nil` if nothing exists
+    /// there.
     package init?(at path: String) throws(SystemError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
@@ -50,7 +51,7 @@ extension FileStatus {
         self.init(status)
     }
 
-    /// Reads the status of the file at `path`, following links.
+    /// Reads the status of the file at `path`, following symbolic links.
     ///
     /// - Throws: also `ENOENT` for a missing file, for which `init(at:)` returns `nil`.
     package init(followingLinksAt path: String) throws(SystemError) {
@@ -104,7 +105,7 @@ extension FileStatus {
         if owner != user {
             return SystemError.Refusal(
                 "belongs to \(Self.name(ofUser: owner)), not to \(Self.name(ofUser: user))",
-                "run this as its owner, move it away, or choose another path")
+                "run this command as \(Self.name(ofUser: owner)), move the file away, or choose another path")
         }
         // A program that uses the file under its other name may not expect it to change. Files stored next to it under
         // one name, such as SQLite's log, aren't found under the other.

@@ -146,7 +146,7 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
         if let refusal = error.refusal { return refusal }
         let remedy =
             switch address {
-            case .loopback(_, let port) where port < 1024 && error.number == EACCES: "choose a port from 1024 on"
+            case .loopback(_, let port) where port < 1024 && error.number == EACCES: "choose a port above 1023"
             case .unix(let path) where [ENOENT, EACCES].contains(error.number):
                 "create \(FileSystem.parent(of: path)) for this user, or choose a path in an existing directory of this user"
             case .loopback, .unix: ""
@@ -206,8 +206,8 @@ enum Listener: Sendable, Hashable {
     }
 
     /// Finds the socket's inode in the kernel's table, and then the process with a descriptor that links to this inode.
-    /// If `/proc` hides the links, the table still names the user. If that user has only one process, as a service's
-    /// user may, it is that process.
+    /// If `/proc` hides the symbolic links, the table still names the user. If that user has only one process, as a
+    /// service's user may, that process is the listener.
     private init?(onPort port: UInt16) {
         guard let socket = ["/proc/net/tcp", "/proc/net/tcp6"].lazy.compactMap({ Self.socket(on: port, in: $0) }).first
         else { return nil }
