@@ -208,7 +208,7 @@ import WaypostTestSupport
         ),
         (
             #""stdin""#, #""stdin", "acceptMissingChecksum": {"credential": "K"}"#,
-            #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a string can come "#
+            #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a string can "#
         ),
         (
             #""type": "file", "path": "/run/token""#,

@@ -196,10 +196,12 @@ extension PlantedFiles {
     }
 
     /// Files that prevent a socket at their path.
-    @Test(arguments: ["file", "link", "directory"]) func areKeptIfASocketIsRequestedAtTheirPath(kind: String) throws {
+    @Test(arguments: ["file", "symbolic link", "directory"]) func areKeptIfASocketIsRequestedAtTheirPath(kind: String)
+        throws
+    {
         switch kind {
         case "file": try directory.write("worth keeping".utf8, to: "place")
-        case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
+        case "symbolic link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
         default: unsafe mkdir(path, 0o700)
         }
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: path)) }
