@@ -722,7 +722,7 @@ struct CheckCommand {
             let other = try await BuiltProgram.run(["check", "--online", "--config", two])
             let found = String(decoding: other.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
             #expect(found.contains { $0.hasPrefix(words) }, "\(found)")
-            #expect(found.contains { $0.hasPrefix("note  service") && $0.contains("uses another file") }, "\(found)")
+            #expect(found.contains { $0.hasPrefix("note  service") && $0.contains("the service uses /") }, "\(found)")
         }
         #expect(await service.terminate().ending == .exited(0))
     }

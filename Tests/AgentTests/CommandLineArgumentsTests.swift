@@ -176,7 +176,7 @@ import WaypostTestSupport
         #expect(said.count == 2 && said[0].contains("a string without a closing quote"), "\(said)")
         #expect(
             said.last?.hasPrefix(
-                "waypost: a running service still uses the configuration that it has loaded; asking it at 127.0.0.1:9464"
+                "waypost: asking the running service at 127.0.0.1:9464, which still uses its loaded configuration"
             )
                 == true, "\(said)")
     }

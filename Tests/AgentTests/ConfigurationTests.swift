@@ -275,11 +275,11 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 3}}",
-            "\"reporting.intervalSeconds\" is 3; use seconds from 5 to 60"
+            "\"reporting.intervalSeconds\" is 3; use a number of seconds from 5 to 60"
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": \"10\"}}",
-            "\"reporting.intervalSeconds\" is \"10\"; use seconds from 5 to 60; a number has no quotes"
+            "\"reporting.intervalSeconds\" is \"10\"; use a number of seconds from 5 to 60; a number has no quotes"
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 20}}",
@@ -497,11 +497,11 @@ import WaypostTestSupport
         // Errors that follow from a rejected value are not reported.
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 90, \"heartbeatSeconds\": 5}}",
-            ["\"reporting.intervalSeconds\" is 90; use seconds from 5 to 60"]
+            ["\"reporting.intervalSeconds\" is 90; use a number of seconds from 5 to 60"]
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 2}}",
-            ["\"reporting.heartbeatSeconds\" is 2; use seconds from 5 to 60"]
+            ["\"reporting.heartbeatSeconds\" is 2; use a number of seconds from 5 to 60"]
         ),
         (
             "\"file\", \"path\": \"/run/token\"",

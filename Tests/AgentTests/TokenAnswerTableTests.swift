@@ -10,8 +10,8 @@ import VehicleAuthorization
 import Operations
 import WaypostTestSupport
 
-/// Every form of a backend's answer and its right handling. The tests prove that the service and `waypost token` both
-/// handle each form this way.
+/// Every form of a backend's answer, with the expected handling. The tests prove that the service and `waypost token`
+/// both handle each form as expected.
 @Suite struct TokenAnswerTable {
     enum ExpectedResult: Sendable {
         case used

@@ -102,7 +102,7 @@ import WaypostTestSupport
         Case(
             events: [(0, .fix(fix)), (0, unreachable), (9, .announced(.offline, traffic: Traffic()))], until: 10,
             codes: []),
-        // Updates are sent from memory, so nothing waits for the outbox.
+        // An unusable outbox delays no update, because updates are then sent from memory.
         Case(events: [(0, .fix(fix)), (0, unreadable)], until: 9, codes: [.outboxUnusable]),
         Case(events: [(0, .fix(fix)), (0, unreadable), (1, notStored), (2, unreadable)], until: 9, codes: [.diskFull]),
         Case(events: [(0, .fix(fix)), (0, notStored), (1, delivered)], until: 9, codes: [.diskFull]),

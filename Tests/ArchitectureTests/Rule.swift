@@ -157,7 +157,7 @@ extension Rule {
         "Sources/Core/HTTPMessages/", "Sources/Core/FleetEngine/VehicleName.swift",
         // The reason why a run doesn't start, or a command can't ask the service.
         "Sources/Agent/Waypost/Wiring/", "Sources/Operations/Operations/Observation/RunningService.swift",
-        "Sources/Operations/Operations/Records/", "Sources/Operations/Operations/Bundle/BundleCollection.swift",
+        "Sources/Operations/Operations/Records/", "Sources/Operations/Operations/Bundle/BundleCollector.swift",
         // System errors, which conditions carry as their cause, and refusals to touch a file.
         "Sources/Adapters/LinuxPlatform/Files/", "Sources/Adapters/LinuxPlatform/Service/",
         "Sources/Adapters/LinuxPlatform/Sockets/", "Sources/Adapters/LinuxPlatform/Terminal/",

@@ -13,7 +13,7 @@ import WaypostTestSupport
         let template = HeaderTemplate(
             "Authorization", .file(try directory.write(" secret\r\n".utf8, to: "key", mode: mode)))
         if isRead {
-            #expect(try template.value(environment: [:]).value == "secret")
+            #expect(try template.resolve(in: [:]).value == "secret")
         } else {
             #expect(problem(template) == .readableByEveryUser(isMounted: false))
         }
@@ -21,7 +21,7 @@ import WaypostTestSupport
 
     /// Returns the reason why a header gets no value.
     private func problem(_ template: HeaderTemplate, environment: [String: String] = [:]) -> SourceFault.Problem? {
-        let error = #expect(throws: AuthorizationError.self) { try template.value(environment: environment) }
+        let error = #expect(throws: AuthorizationError.self) { try template.resolve(in: environment) }
         #expect(error?.code == .misconfigured)
         guard case .sourceUnusable(let fault) = error?.fault else { return nil }
         #expect(fault.use == "header \(template.name)" && fault.source == template.secret.source)
@@ -57,13 +57,13 @@ import WaypostTestSupport
         ])
     func areSentInTheirScheme(scheme: HeaderTemplate.Scheme, secret: String, value: String) throws {
         let template = HeaderTemplate("Authorization", .literal(secret), scheme: scheme)
-        let made = try template.value(environment: [:])
+        let made = try template.resolve(in: [:])
         #expect(made.value == value && made.secret == secret)
     }
 
     @Test func areSentWithTheSchemeBearerOnlyOnce() throws {
         let template = HeaderTemplate("Authorization", .literal("bearer  key"), scheme: .bearer)
-        let made = try template.value(environment: [:])
+        let made = try template.resolve(in: [:])
         #expect(made.value == "Bearer key" && made.secret == "key")
     }
 
@@ -113,7 +113,7 @@ import WaypostTestSupport
     func requireASchemeInAnAuthorizationHeader(name: String, value: String, problem: SourceFault.Problem?) {
         let template = HeaderTemplate(name, .environment("KEY"))
         guard let problem else {
-            #expect(throws: Never.self) { try template.value(environment: ["KEY": value]) }
+            #expect(throws: Never.self) { try template.resolve(in: ["KEY": value]) }
             return
         }
         #expect(self.problem(template, environment: ["KEY": value]) == problem)

@@ -58,7 +58,7 @@ import Testing
             ),
             (
                 .economyDurability(updates: 30, span: .seconds(60)),
-                "economy: a crash may lose up to 30 updates from the last 60 s; set outbox.durability to full to lose none"
+                "economy: a crash may lose up to 30 updates from the last 60 s; set outbox.durability to full if no update may be lost"
             ),
         ] as [(CheckFinding, String)])
     func nameCauseAndRemedy(finding: CheckFinding, sentence: String) {
@@ -76,7 +76,7 @@ import Testing
             ),
             (
                 .otherConfiguration(.otherFile("/other", checked: "/c"), service: "waypost runs"),
-                "waypost runs; it uses another file, /other, not /c; check that file (--config /other), or set "
+                "waypost runs; the service uses /other instead of /c; check that file (--config /other), or set "
                     + "/c in the service's unit (systemctl edit waypost)"
             ),
             (

@@ -57,7 +57,7 @@ import Testing
             (
                 noFix(.undated(2)),
                 "no fix with a date in a.log: 2 fixes, but no RMC or ZDA sentence that dates them; have the receiver "
-                    + "also send RMC or ZDA, and record again"
+                    + "also send RMC or ZDA, and record the log again"
             ),
             (
                 noFix(.noPositionSentences, isRecorded: false),
@@ -73,7 +73,7 @@ import Testing
                     .rejectedPositions(
                         rejected: 3, stated: 4, field: "longitude out of range", count: 3, log: "b.log", firstLine: 2)),
                 "no fix in a.log: 3 of 4 sentences with a position were rejected: longitude out of range in 3; waypost fixes b.log "
-                    + "--explain 2 shows the first; set the receiver to NMEA 0183, and record again"
+                    + "--explain 2 shows the first; set the receiver to NMEA 0183, and record the log again"
             ),
             (
                 noFix(.noPositionSentences, isRecorded: false, leftOut: FixAbsence.OmittedSentences(3, of: 4)),
@@ -89,11 +89,11 @@ import Testing
         arguments: [
             (
                 .leftOut(log: "a.log", FixAbsence.OmittedSentences(1, of: 150), .wrong, firstLine: 150),
-                "a.log: 1 of 150 sentences left out because the checksum is wrong (in line 150), damaged on the line"
+                "a.log: 1 of 150 sentences left out because the checksum is wrong (on line 150), damaged on the line"
             ),
             (
                 .leftOut(log: "a.log", FixAbsence.OmittedSentences(2, of: 4), .both, firstLine: 1),
-                "a.log: 2 of 4 sentences left out because the checksum is wrong, or cut off (the first in line 1); use the "
+                "a.log: 2 of 4 sentences left out because the checksum is wrong, or cut off (the first on line 1); use the "
                     + "original log, because this one was altered afterwards, or damaged on the line"
             ),
             (

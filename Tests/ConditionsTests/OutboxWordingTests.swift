@@ -20,7 +20,7 @@ import WaypostTestSupport
     static let cases: [Case] = [
         Case(
             error: OutboxError(.full, path: "/o", full),
-            sentence: "/o: no space is left (database or disk is full (SQLite 13)); free space on this file system"),
+            sentence: "/o: no space is left (database or disk is full (SQLite 13)); free up space on this file system"),
         Case(
             error: OutboxError(.noInodes, path: "/o", full),
             sentence: "/o: no inodes are left (database or disk is full (SQLite 13)); remove files from this file "

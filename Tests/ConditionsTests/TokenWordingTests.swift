@@ -187,7 +187,7 @@ import VehicleAuthorization
                             StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, tokenSeconds: 3600),
                         file)
                 ),
-                "token file /run/token: the value of \"ttl\" (60) leaves 60 s, but the token's own exp leaves 3600 s; the "
+                "token file /run/token: the value of \"ttl\" (60) says that the token expires in 60 s, but its exp says that it expires in 3600 s; the "
                     + "earlier expiry applies; the issuer must report the same expiry in both"
             ),
             (

@@ -108,7 +108,7 @@ import TimeAndChance
         page = try await backend.get("/page.json")
         #expect(page["outage"] == .null && next(page) == times(60, 90))
         #expect(page["answeringSince"]?.integerValue == times(35)[0])
-        // The strip also shows past outages.
+        // The chart also shows past outages.
         await backend.engine.setOutage(true)
         backend.advance(by: 5)
         page = try await backend.get("/page.json")

@@ -144,7 +144,8 @@ import WaypostTestSupport
         }
     }
 
-    /// A release of 2026 may still run decades later. Dates are moved to the date nearest to the current reference.
+    /// A release of 2026 may still run decades later, so each date is moved by the multiple of 1024 weeks that brings
+    /// it nearest to the current reference.
     @Test(arguments: [
         ("050126", 2026, "2026-01-05T10:15:30.000Z"), ("100639", 2039, "2039-06-10T10:15:30.000Z"),
         ("251019", 2039, "2039-06-10T10:15:30.000Z"), ("100639", 2059, "2059-01-24T10:15:30.000Z"),

@@ -30,8 +30,9 @@ import WaypostTestSupport
             claims: lines(of: "claims/\(log)", as: RecordingScore.Claim.self))
     }
 
-    /// The number of fixes that only the log has; docs/evidence/nmea.md explains each of them. The other reader drops
-    /// the end of a log that is cut off, and all fixes until it has identified the receiver.
+    /// The number of fixes, by log, that the log's sentences state but the other reader doesn't report.
+    /// docs/evidence/nmea.md explains each of them. The other reader drops the end of a truncated log, and all fixes
+    /// until it has identified the receiver.
     static let statedOnlyCounts = [
         "ac12_binary.log": 1, "ais-nmea.log": 3, "bt451.log": 2, "ch-4701.log": 1, "humminbird-M37.log": 2,
         "isync.log": 1, "neo-m8n.log": 1, "ublox-lea-4h.log": 1, "ublox-zed-f9p_hpg1.11.log": 1,

@@ -26,7 +26,7 @@ import WaypostTestSupport
     private static func appended(_ sequence: Int64, of second: Double) -> ReportingState.Event {
         let stored = StoredUpdate(sequence: sequence, update: LocationUpdate(.sample(second)))
         let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
-        return .appended(AppendedUpdate(stored, next: NextUpload(batch, newest: stored)))
+        return .appended(AppendResult(stored, next: NextUpload(batch, newest: stored)))
     }
 
     /// The append requests the next upload if the answer will be used, and the stored update is sent.

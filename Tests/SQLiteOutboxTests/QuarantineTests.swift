@@ -27,7 +27,7 @@ import TimeAndChance
     @Test func isRequeuedByNumberAndDeliveredAgain() throws {
         let directory = try StoreDirectory()
         let outbox = try makeOutbox(in: directory)
-        #expect(try outbox.carryOut(QuarantineRequest(.requeue, [4, 10])) == .done(count: 2, notKept: 0))
+        #expect(try outbox.carryOut(QuarantineRequest(.requeue, [4, 10])) == .done(count: 2, notRequeued: 0))
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 2, quarantined: 1))
         #expect(try outbox.summary().quarantined == UpdateTally(count: 1, timesOfFix: timesOfFix(from: 6, to: 6)))
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 5))
@@ -43,13 +43,13 @@ import TimeAndChance
     @Test func isDiscardedAndCountedAsEvicted() throws {
         let directory = try StoreDirectory()
         let outbox = try makeOutbox(in: directory)
-        #expect(try outbox.carryOut(QuarantineRequest(.discard, [6])) == .done(count: 1, notKept: 0))
-        #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 2, notKept: 0))
+        #expect(try outbox.carryOut(QuarantineRequest(.discard, [6])) == .done(count: 1, notRequeued: 0))
+        #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 2, notRequeued: 0))
         let summary = try outbox.summary()
         #expect(summary.ledger == Ledger(accepted: 10, delivered: 7, evicted: 3))
         #expect(summary.evictions[.discarded] == UpdateTally(count: 3, timesOfFix: timesOfFix(from: 4, to: 10)))
         #expect(summary.quarantined == UpdateTally())
-        #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 0, notKept: 0))
+        #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 0, notRequeued: 0))
     }
 
     @Test(arguments: [QuarantineRequest.Action.requeue, .discard])
@@ -68,11 +68,11 @@ import TimeAndChance
         for second in 1...300 {
             try outbox.quarantine(try outbox.append(sample(second)), reason: "400")
         }
-        #expect(try outbox.carryOut(QuarantineRequest(.requeue, [300])) == .done(count: 1, notKept: 0))
+        #expect(try outbox.carryOut(QuarantineRequest(.requeue, [300])) == .done(count: 1, notRequeued: 0))
         #expect(try outbox.summary().quarantined == UpdateTally(count: 299, timesOfFix: timesOfFix(from: 1, to: 300)))
-        #expect(try outbox.carryOut(QuarantineRequest(.requeue, nil)) == .done(count: 255, notKept: 44))
+        #expect(try outbox.carryOut(QuarantineRequest(.requeue, nil)) == .done(count: 255, notRequeued: 44))
         #expect(try outbox.ledger() == Ledger(accepted: 300, pending: 256, quarantined: 44))
-        #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 44, notKept: 0))
+        #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 44, notRequeued: 0))
         #expect(try outbox.ledger() == Ledger(accepted: 300, pending: 256, evicted: 44))
     }
 
@@ -86,9 +86,9 @@ import TimeAndChance
         #expect(try requester.answer(to: first) == nil)
         #expect(try outbox.ledger().quarantined == 3, "nothing is changed without the owner")
         #expect(try outbox.maintain(), "something is pending again")
-        #expect(try requester.answer(to: first) == .done(count: 1, notKept: 0))
+        #expect(try requester.answer(to: first) == .done(count: 1, notRequeued: 0))
         #expect(try requester.answer(to: second) == .unknown([5]))
-        #expect(try requester.answer(to: third) == .done(count: 1, notKept: 0))
+        #expect(try requester.answer(to: third) == .done(count: 1, notRequeued: 0))
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 1, evicted: 1, quarantined: 1))
         #expect(try !outbox.maintain())
         #expect(try requester.answer(to: first) == nil, "an answer is returned only once")
@@ -104,7 +104,7 @@ import TimeAndChance
         // The owner has handled the request at the last moment: withdrawing it returns the answer.
         let late = try requester.submit(QuarantineRequest(.discard, nil))
         _ = try outbox.maintain()
-        #expect(try requester.withdraw(late) == .done(count: 3, notKept: 0))
+        #expect(try requester.withdraw(late) == .done(count: 3, notRequeued: 0))
     }
 
     /// The tool may have ended before the answer, and the owner before the request. The next start handles the request
@@ -127,7 +127,7 @@ import TimeAndChance
         let requester = try OutboxRequester(path: directory.store)
         let numbers = try (1...20).map { _ in try requester.submit(QuarantineRequest(.requeue, [])) }
         for _ in 1...2 { _ = try outbox.maintain() }
-        for number in numbers { #expect(try requester.answer(to: number) == .done(count: 0, notKept: 0)) }
+        for number in numbers { #expect(try requester.answer(to: number) == .done(count: 0, notRequeued: 0)) }
     }
 
     @Test func isUnchangedByARequestOfANewerRelease() throws {
@@ -161,7 +161,7 @@ import TimeAndChance
         #expect(try again.pendingUpdates().map(\.sequence) == pending)
         let summary = try again.summary()
         #expect(summary.ledger.balances && summary.evictions[.damage].count == 1)
-        guard case .done(let count, notKept: 0) = try again.carryOut(QuarantineRequest(.discard, nil)) else {
+        guard case .done(let count, notRequeued: 0) = try again.carryOut(QuarantineRequest(.discard, nil)) else {
             throw OutboxError(.unusable)
         }
         #expect(summary.quarantined.count == count)

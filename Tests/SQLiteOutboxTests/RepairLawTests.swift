@@ -53,7 +53,7 @@ private struct DrainingStore: Sendable {
         let ledger = try outbox.ledger()
         let lost = pending.subtracting(delivered)
         let again = delivered.subtracting(pending)
-        // A damaged last commit can't be distinguished from an interrupted one: its deliveries are repeated.
+        // A damaged last commit can't be distinguished from an interrupted one, so its deliveries are repeated.
         let repeated = directory.recoveries.isEmpty ? 11 : directory.recoveries.reduce(0) { $0 + $1.repeated }
         let comment: Comment = "bit \(bit) of \(name): \(ledger), lost \(lost.sorted()), again \(again.sorted())"
         #expect(ledger.balances && ledger.pending == 0, comment)

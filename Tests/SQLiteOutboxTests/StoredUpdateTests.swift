@@ -38,7 +38,7 @@ import TimeAndChance
                     guard let sequence = model.quarantined.keys.sorted().randomElement(using: &chance) else { continue }
                     let isRequeued = Bool.random(using: &chance)
                     let request = QuarantineRequest(isRequeued ? .requeue : .discard, [sequence])
-                    try #require(try outbox.carryOut(request) == .done(count: 1, notKept: 0))
+                    try #require(try outbox.carryOut(request) == .done(count: 1, notRequeued: 0))
                     if isRequeued { model.requeue(sequence) } else { model.discard(sequence) }
                 case 88..<93:
                     guard let victim = model.pending.randomElement(using: &chance) else { continue }

@@ -63,7 +63,7 @@ import WaypostTestSupport
             match.output.2.hasPrefix(directory)
         else { return nil }
         let calls = ["pwrite64": "write", "ftruncate": "truncate", "fsync": "sync", "fdatasync": "sync"]
-        let name = match.output.2 == directory ? "." : FileSystem.name(of: String(match.output.2))
+        let name = match.output.2 == directory ? "." : FileSystem.lastComponent(of: String(match.output.2))
         if name.hasPrefix("outbox.sqlite.count") { return callOnCountFile }
         return isCompared(name) ? "\(calls[String(match.output.1)] ?? String(match.output.1)) \(name)" : nil
     }

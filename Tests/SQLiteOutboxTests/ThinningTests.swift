@@ -199,7 +199,7 @@ struct Thinning {
         #expect(ThinningStep.allCases.map(\.tolerance).reduce(0, +) == 250)
     }
 
-    @Test func worksAcrossTheDateLine() {
+    @Test func keepsOnlyTheEndsOfAStraightTrackAcrossTheDateLine() {
         let updates = (0..<20).map { index in
             var update = Self.update(index * 10, east: 0, north: 0, speed: nil)
             update.longitude = 179.995 + Double(index) * 0.0005

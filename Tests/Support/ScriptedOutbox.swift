@@ -29,7 +29,7 @@ package actor ScriptedOutbox: Outbox {
 
     package func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
-    ) async throws(OutboxError) -> AppendedUpdate {
+    ) async throws(OutboxError) -> AppendResult {
         await beforeAppend()
         appends.append(shapePoints + [update])
         if let appendFailure { throw appendFailure }

@@ -122,7 +122,7 @@ private struct TemplateValues: Sendable {
     var body: String?
 
     init(_ settings: HTTPTokenSettings, environment: [String: String]) throws(AuthorizationError) {
-        for template in settings.headers { headers.append(try template.value(environment: environment)) }
+        for template in settings.headers { headers.append(try template.resolve(in: environment)) }
         body = try settings.body?.text(for: "the body", environment: environment)
     }
 }

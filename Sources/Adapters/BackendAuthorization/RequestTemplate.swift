@@ -24,15 +24,15 @@ package struct HeaderTemplate: Sendable, Hashable {
         self.scheme = scheme
     }
 
-    /// Checks that the header's value can be read and is valid. Throws the same errors as `value`.
+    /// Checks that the header's value can be read and is valid. Throws the same errors as `resolve`.
     package func validate() throws(AuthorizationError) {
-        _ = try value(environment: ProcessEnvironment.variables)
+        _ = try resolve(in: ProcessEnvironment.variables)
     }
 
     /// A warning about a value that is sent unchanged but has quotes around it, which were probably copied from a
     /// settings file; otherwise `nil`.
     package var quotesWarning: String? {
-        guard scheme == .verbatim, let text = try? value(environment: ProcessEnvironment.variables).value,
+        guard scheme == .verbatim, let text = try? resolve(in: ProcessEnvironment.variables).value,
             [text[...], text.split(separator: " ").last ?? ""].contains(where: \.isInQuotes)
         else { return nil }
         return
@@ -44,7 +44,7 @@ package struct HeaderTemplate: Sendable, Hashable {
     /// pool.
     ///
     /// - Throws: `.misconfigured`. The error names the header and the secret's source, but never contains the value.
-    func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
+    func resolve(in environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
         let secret = try secret.text(for: "header \(name)", environment: environment)
         func fault(_ problem: SourceFault.Problem) -> AuthorizationError {
             AuthorizationError(.sourceUnusable(SourceFault("header \(name)", self.secret.source, problem)))

@@ -102,7 +102,7 @@ package enum TokenProgram {
         case .script(let interpreter, _) where !isProgram(interpreter):
             return .interpreterMissing(path, ReportedText(interpreter, limit: 80))
         case .script(let interpreter, let name?)
-        where FileSystem.name(of: interpreter) == "env" && !name.hasPrefix("-")
+        where FileSystem.lastComponent(of: interpreter) == "env" && !name.hasPrefix("-")
             && !name.contains(where: { $0 == "/" || $0 == "=" }):
             guard !directories.contains(where: { isProgram("\($0)/\(name)") }) else { return nil }
             return .interpreterNotFound(

@@ -39,7 +39,7 @@ import ReportedText
         unsafe curl_share_cleanup(share)
     }
 
-    /// Sets the maximum number of connections to one server, and of connections that are kept open.
+    /// Limits both the connections to one server and the connections that are kept open to `count`.
     func limitConnections(to count: Int) {
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, count)
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, count)

@@ -134,7 +134,7 @@ extension LostExchange {
         return switch reason {
         case .networkChanged: "\(origin): the network changed, and no answer came on the old connection\(route)"
         case .newerPosition:
-            "\(origin): no answer while a newer position was waiting, which is now sent first on a new connection\(route)"
+            "\(origin): no answer, while a newer position was waiting; a new connection will send that position first\(route)"
         }
     }
 }

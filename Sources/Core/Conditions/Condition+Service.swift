@@ -72,7 +72,7 @@ extension Condition {
     package init(outboxFilledTo percent: Int64, ofBytes maximumBytes: Int64) {
         self.init(
             .outboxNearlyFull,
-            "\(percent) % of \(maximumBytes / 1_000_000) MB; near the limit, old tracks lose points")
+            "\(percent) % of \(maximumBytes / 1_000_000) MB; near the limit, points are removed from old tracks")
     }
 
     /// Creates the condition for `count` updates that the outbox has evicted since the start. The updates that remain

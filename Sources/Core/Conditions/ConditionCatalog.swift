@@ -61,7 +61,7 @@ extension ConditionCode {
     ]
 
     fileprivate static let outbox: [Self: Entry] = [
-        .diskFull: Entry(.error, "disk full", "free space on the disk of outbox.path"),
+        .diskFull: Entry(.error, "disk full", "free up space on the disk that contains outbox.path"),
         .outboxInUse: Entry(
             .error, "outbox in use", "stop the other process, or give each process its own outbox.path"),
         .outboxBusy: Entry(.error, "outbox locked", "stop the program that has locked the outbox's file"),

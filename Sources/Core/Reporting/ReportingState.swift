@@ -15,7 +15,7 @@ struct ReportingState: Sendable {
         /// The reporter must try again to store the updates that the outbox did not accept.
         case storingRetryRequested
         /// The append in progress has succeeded.
-        case appended(AppendedUpdate)
+        case appended(AppendResult)
         case appendFailed(OutboxError)
         case upload(UploadEvent)
     }

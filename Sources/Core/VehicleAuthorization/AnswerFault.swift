@@ -26,7 +26,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
         case encrypted
         /// A token in plain base64 instead of base64url.
         case plainBase64
-        /// A token that is encoded in base64 again, as Kubernetes stores its secrets.
+        /// A token that is base64-encoded a second time, which is how Kubernetes stores secrets.
         case encodedTwice
     }
 

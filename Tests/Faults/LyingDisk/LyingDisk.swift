@@ -112,7 +112,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     ) throws(SystemError) -> Result {
         if isOff { throw failure(of: call, on: path, number: DiskErrno.inputOutput) }
         counts[call, default: 0] += 1
-        observer?(call, FileSystem.name(of: path))
+        observer?(call, FileSystem.lastComponent(of: path))
         var failureToInject: DiskFault.Failure?
         for index in faults.indices where faults[index].countCall(call) { failureToInject = faults[index].failure }
         if failureToInject != nil { faults.removeAll(where: \.isOver) }

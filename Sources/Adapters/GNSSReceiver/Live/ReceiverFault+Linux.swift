@@ -46,7 +46,7 @@ extension DeviceHolders.Program {
             case "gpsd": .gpsd
             case "ModemManager": .modemManager
             case "getty", "agetty", "login":
-                .loginConsole(ReportedText(FileSystem.name(of: FileSystem.linkTarget(at: device) ?? device)))
+                .loginConsole(ReportedText(FileSystem.lastComponent(of: FileSystem.linkTarget(at: device) ?? device)))
             case "brltty": .brltty
             case "waypost": .waypost(ReportedText(process.stopCommand))
             default: .other

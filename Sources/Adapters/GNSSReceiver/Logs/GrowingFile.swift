@@ -96,7 +96,7 @@ final class GrowingFile {
         switch LogFileChange(readTo: offset, of: open, current: try? FileStatus(followingLinksAt: path)) {
         case .none: return .nothingYet
         case .truncated:
-            try valueOrSystemError("begin \(path) again") { lseek(file.descriptor.raw, 0, SEEK_SET) }
+            try valueOrSystemError("rewind \(path)") { lseek(file.descriptor.raw, 0, SEEK_SET) }
             offset = 0
             return .truncated
         case .replaced:

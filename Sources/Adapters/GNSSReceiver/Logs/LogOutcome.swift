@@ -65,7 +65,7 @@ package struct LogOutcome: Sendable {
     }
 
     /// Returns a remark about the first log that begins before the previous log ends; `nil` if the logs are in order.
-    package static func orderRemark(on outcomes: [LogOutcome]) -> LogRemark? {
+    package static func outOfOrderRemark(for outcomes: [LogOutcome]) -> LogRemark? {
         let parts = outcomes.compactMap { outcome in outcome.fixTimes.map { (outcome.name, $0) } }
         guard let (before, after) = zip(parts, parts.dropFirst()).first(where: { $1.1.first < $0.1.last }) else {
             return nil

@@ -135,7 +135,7 @@ package struct LogReplay: FixSource {
         guard survey.fixes > 0 else { throw LogOutcome.noFixError(of: outcomes) }
         for outcome in outcomes { outcome.checksumRemark.map(report) }
         if survey.backwardSteps > 0 {
-            report(LogOutcome.orderRemark(on: outcomes) ?? .timeGoesBack(log: name, times: survey.backwardSteps))
+            report(LogOutcome.outOfOrderRemark(for: outcomes) ?? .timeGoesBack(log: name, times: survey.backwardSteps))
         }
         return (survey, failure)
     }

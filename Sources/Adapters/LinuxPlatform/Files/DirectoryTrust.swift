@@ -35,7 +35,7 @@ package enum DirectoryTrust {
     private static let maximumLinks = 40  // the kernel's own limit
 
     /// Checks that the directory `path`, the directories above it, and the symbolic links that lead there are trusted.
-    /// Returns whether the directory exists. A missing directory isn't checked.
+    /// Returns whether the directory exists; `missing` determines what happens if it doesn't.
     @discardableResult
     package static func require(
         _ path: String, _ sharing: Sharing = .sticky, missing: Missing = .rejected, for user: UInt32 = geteuid()

@@ -88,7 +88,7 @@ package final class DirectoryWatch {
         while true {
             let parent = FileSystem.parent(of: step)
             let directory = unsafe inotify_add_watch(descriptor.raw, parent, Self.events)
-            if directory >= 0 { return (directory, FileSystem.name(of: step)) }
+            if directory >= 0 { return (directory, FileSystem.lastComponent(of: step)) }
             if parent == step || parent == "/" || parent == "." { return nil }
             step = parent
         }

@@ -141,7 +141,7 @@ package enum FileSystem {
     }
 
     /// Returns the last component of `path`: `file` for `/directory/file`.
-    package static func name(of path: String) -> String {
+    package static func lastComponent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
         return String(path[path.utf8.index(after: slash)...])
     }

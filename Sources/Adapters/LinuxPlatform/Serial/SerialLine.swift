@@ -48,7 +48,7 @@ package final class SerialLine: Sendable {
         let directory = status.st_mode & S_IFMT == S_IFBLK ? "block" : "char"
         let number = "\(clinux_major(status.st_rdev)):\(clinux_minor(status.st_rdev))"
         let target = FileSystem.linkTarget(at: "/sys/dev/\(directory)/\(number)/subsystem")
-        let name = target.map(FileSystem.name(of:))
+        let name = target.map(FileSystem.lastComponent(of:))
         return name == "tty" ? nil : name
     }
 

@@ -16,7 +16,7 @@ package enum EffectiveUser {
     /// rights, and new files belong to that user. Does nothing if the process doesn't run as root.
     package static func becomeOwner(ofDirectoryOf path: String) throws(SystemError) {
         guard geteuid() == 0, let directory = directory(of: path), directory.owner != 0 else { return }
-        try valueOrSystemError("leave root's groups") { setgroups(0, nil) }
+        try valueOrSystemError("drop root's supplementary groups") { setgroups(0, nil) }
         try valueOrSystemError("set the group to \(directory.group)") { setegid(directory.group) }
         try valueOrSystemError("act as \(FileStatus.name(ofUser: directory.owner))") { seteuid(directory.owner) }
     }
@@ -62,7 +62,7 @@ package enum EffectiveUser {
             precondition(hasOwnRights && hasOwnGroups, "a thread keeps the file rights of another user")
         }
         guard clinux_set_thread_file_rights(user, others.first ?? user) != 0 else {
-            throw SystemError(call: "use files as uid \(user)", number: EPERM)
+            throw SystemError(call: "access files as uid \(user)", number: EPERM)
         }
         return body()
     }

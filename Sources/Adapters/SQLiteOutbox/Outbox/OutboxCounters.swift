@@ -144,7 +144,7 @@ package struct Evictions: Sendable, Hashable {
         set { tallies[reason] = newValue == UpdateTally() ? nil : newValue }
     }
 
-    /// The number of evicted updates for all reasons, which the ledger shows as `evicted`.
+    /// The number of updates evicted for any reason, which the ledger shows as `evicted`.
     package var count: Int64 { tallies.values.reduce(0) { $0 + $1.count } }
 
     /// The tallies by reason, as JSON; `nil` if nothing was evicted.

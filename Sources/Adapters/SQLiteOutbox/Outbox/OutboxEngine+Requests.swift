@@ -58,6 +58,6 @@ extension OutboxEngine {
         try store.write(&next)
         let count = Int64(chosen.count)
         return request.action == .discard
-            ? .done(count: count + notKept, notKept: 0) : .done(count: count, notKept: notKept)
+            ? .done(count: count + notKept, notRequeued: 0) : .done(count: count, notRequeued: notKept)
     }
 }

@@ -400,7 +400,7 @@ extension OutboxEngine {
         group = GroupCommit()
     }
 
-    /// Removes the rows of delivered updates. Returns whether there were any.
+    /// Removes the rows of delivered updates. Returns whether any row was removed.
     private func deliver(
         _ updates: some Collection<StoredUpdate>, in store: OutboxStore, updating next: inout OutboxCounters
     ) throws(OutboxError) -> Bool {

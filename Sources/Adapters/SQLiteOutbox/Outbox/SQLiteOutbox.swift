@@ -65,12 +65,12 @@ package actor SQLiteOutbox: Outbox {
 
     package func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
-    ) async throws(OutboxError) -> AppendedUpdate {
+    ) async throws(OutboxError) -> AppendResult {
         let engine = try openEngine()
         let stored = try engine.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
         // The update has been accepted, so an error of reading isn't thrown here. The caller gets it at the next call
         // of `next`.
-        return AppendedUpdate(stored, next: next.flatMap { try? engine.next($0, after: stored, with: shapePoints) })
+        return AppendResult(stored, next: next.flatMap { try? engine.next($0, after: stored, with: shapePoints) })
     }
 
     package func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload {

@@ -176,7 +176,7 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
         }
     }
 
-    /// Runs a statement that returns no rows, and resets it.
+    /// Runs the statement, which must return no rows, and resets it.
     func run() throws(OutboxError) {
         _ = try step()
         reset()

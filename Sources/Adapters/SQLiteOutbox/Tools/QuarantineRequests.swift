@@ -106,9 +106,9 @@ extension JSONValue {
 }
 
 package enum QuarantineAnswer: Sendable, Hashable {
-    /// `count` updates were requeued or discarded. `notKept` updates stay in quarantine. They can't be requeued,
+    /// `count` updates were requeued or discarded. `notRequeued` updates stay in quarantine. They can't be requeued,
     /// because only the last 256 rows are kept.
-    case done(count: Int64, notKept: Int64)
+    case done(count: Int64, notRequeued: Int64)
     /// Nothing was changed, because the updates with these sequence numbers aren't in quarantine.
     case unknown([Int64])
     /// Nothing was changed, because the owner of the outbox doesn't know such a request.
@@ -118,7 +118,7 @@ package enum QuarantineAnswer: Sendable, Hashable {
     fileprivate var value: StoredValue {
         let answer: [String: JSONValue] =
             switch self {
-            case .done(let count, let notKept): ["done": .integer(count), "notKept": .integer(notKept)]
+            case .done(let count, let notRequeued): ["done": .integer(count), "notKept": .integer(notRequeued)]
             case .unknown(let sequences): ["unknown": .array(sequences.map { .integer($0) })]
             case .notUnderstood: [:]
             }
@@ -127,8 +127,8 @@ package enum QuarantineAnswer: Sendable, Hashable {
 
     fileprivate init(_ value: StoredValue?) {
         let answer = JSONValue(value)
-        if let count = answer?["done"]?.integerValue, let notKept = answer?["notKept"]?.integerValue {
-            self = .done(count: count, notKept: notKept)
+        if let count = answer?["done"]?.integerValue, let notRequeued = answer?["notKept"]?.integerValue {
+            self = .done(count: count, notRequeued: notRequeued)
         } else if let sequences = answer?["unknown"]?.arrayValue {
             self = .unknown(sequences.compactMap(\.integerValue))
         } else {

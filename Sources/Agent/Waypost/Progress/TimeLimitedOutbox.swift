@@ -43,7 +43,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
 
     func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
-    ) async throws(OutboxError) -> AppendedUpdate {
+    ) async throws(OutboxError) -> AppendResult {
         try await call { outbox throws(OutboxError) in
             try await outbox.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier, next: next)
         }

@@ -65,8 +65,7 @@ package struct TestFleet: Sendable {
         }
     }
 
-    /// Raises the process's limit of open files to the number that a load test needs, unless the limit is already high
-    /// enough.
+    /// Raises the process's limit on open files to the number that a load test needs, unless it is already high enough.
     ///
     /// - Throws: an error if the hard limit is too low.
     package static func raiseDescriptorLimit() throws(AgentError) {

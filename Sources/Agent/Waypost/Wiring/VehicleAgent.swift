@@ -14,8 +14,8 @@ package struct VehicleAgent: Sendable {
         package var source: any FixSource
         /// A function that creates the delivery to Fleet Engine for the configuration's vehicle.
         package var makeDelivery: @Sendable (Configuration) -> any Delivery
-        /// The approximate current time, from a clock that may be wrong. Fixes from before the release of Waypost are
-        /// rejected. For recorded logs, which keep their dates, this is `nil`, and no date is rejected as too early.
+        /// The approximate current time, from a clock that may be wrong; `nil` for recorded logs, which keep their
+        /// dates. Unless it is `nil`, fixes dated before Waypost's release are rejected.
         package var expectedFix: UTCTime?
         /// The rule for spacing requests: as for a live vehicle, or as for a recorded log.
         package var spacing: RequestSpacing

@@ -118,7 +118,7 @@ extension Arguments {
         do { return try configuration(defaultFile: defaultFile) } catch {
             for problem in error.problems { say("waypost: \(problem)") }
             say(
-                "waypost: a running service still uses the configuration that it has loaded; asking it at 127.0.0.1:9464; "
+                "waypost: asking the running service at 127.0.0.1:9464, which still uses its loaded configuration; "
                     + "correct the file before a restart (waypost check)")
             return nil
         }

@@ -130,8 +130,8 @@ enum CommandCatalog {
         CommandSpec(
             name: "check", summary: "Check a configuration before the vehicle leaves.",
             details: """
-                Reports every wrong key, type and range in the file at once, then other problems with the configuration and \
-                with the files that it refers to. With --online, it also opens the receiver and the outbox, or asks the \
+                Reports every unknown key, wrong type and out-of-range value in the file at once, then other problems with \
+                the configuration and with the files that it refers to. With --online, it also opens the receiver and the outbox, or asks the \
                 running service about them. It then fetches a token, asks Fleet Engine for the vehicle and, with \
                 consumerAuthorization, fetches a trip's token. Each check prints one line, with a remedy if it failed. As \
                 root, it runs in the service's sandbox if the service reads this file. The exit code is 78 if the \

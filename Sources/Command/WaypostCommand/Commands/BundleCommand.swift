@@ -6,7 +6,7 @@ import Operations
 
 /// `waypost bundle`: writes everything that a help desk needs into one text file.
 struct BundleCommand {
-    private let collection: BundleCollection
+    private let collector: BundleCollector
     private let output: String?
 
     init(_ arguments: Arguments) throws(UsageError) {
@@ -17,7 +17,7 @@ struct BundleCommand {
         do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
             problems = error.problems.map(\.description)
         }
-        collection = BundleCollection(
+        collector = BundleCollector(
             configuration, problems: problems, file: arguments.configurationFile,
             clock: MonotonicClock(ContinuousClock()))
         output = arguments.value("-o")
@@ -32,7 +32,7 @@ struct BundleCommand {
         let time = UTCTime.system
         var file = try output.flatMap { try openFile(at: $0) }
         Terminal.draw("collecting data from the service, the checks and the system (up to 60 s per part)")
-        let bundle = await collection.run(at: time)
+        let bundle = await collector.makeBundle(dated: time)
         Terminal.draw("")
         if Task.isCancelled { throw Interruption("no bundle was written") }
         let path = output ?? bundle.fileName

@@ -95,8 +95,8 @@ struct DemoCommand {
             line: """
 
                 \(summary.text)
-                Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID); the order of the \
-                last locations is \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
+                Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID); its last \
+                locations arrived \(record?.order.lastLocationsBackInTime == 0 ? "in order" : "OUT OF ORDER").
                 """)
         let isCorrect =
             summary.isComplete && Int64(arrived) == summary.ledger.accepted
@@ -159,7 +159,7 @@ final class DemoNarrator: ReportingObserver {
             length < .seconds(120)
             ? Int(length.components.seconds).counted("second")
             : Int((length / .seconds(60)).rounded()).counted("minute")
-        let pace = speed < 1.5 ? "as fast as it was driven" : "\(Int(speed.rounded())) times as fast"
+        let pace = speed < 1.5 ? "in real time" : "at \(Int(speed.rounded())) times real speed"
         Terminal.say(
             """
             Waypost demo: \(drive), \(extent), played \(pace).

@@ -89,10 +89,10 @@ struct OutboxCommand {
 
     private func change(_ request: QuarantineRequest) async throws -> ExitStatus {
         switch try await QuarantineClient(configuration: configuration).carryOut(request) {
-        case .done(let count, let notKept) where count > 0 || notKept > 0:
+        case .done(let count, let notRequeued) where count > 0 || notRequeued > 0:
             let result = QuarantineResult(
                 action: request.action == .requeue ? "requeue" : "discard", path: path, updates: count,
-                notKept: notKept)
+                notKept: notRequeued)
             try StandardOutput.write(line: asJSON ? Self.encoded(result) : result.text)
             return .done
         case .done: Terminal.say("waypost: \(path): nothing is quarantined")
@@ -100,7 +100,7 @@ struct OutboxCommand {
             let list = numbers.prefix(10).map(String.init).joined(separator: ", ")
             Terminal.say(
                 "waypost: \(path): not in quarantine: \(list)\(numbers.count > 10 ? " and more" : ""); nothing was "
-                    + "changed; waypost outbox list shows the numbers")
+                    + "changed; run waypost outbox list to see the quarantined updates")
         case .notUnderstood:
             Terminal.say("waypost: \(path): the running service does not know this request; update and restart it")
         }

@@ -36,7 +36,7 @@ struct LogDecoding: Sendable {
     /// Prints remarks about sentences that were left out and about logs that are in the wrong order.
     func reportLosses() {
         for outcome in outcomes { outcome.checksumRemark.map { Terminal.say("waypost: \($0)") } }
-        LogOutcome.orderRemark(on: outcomes).map { Terminal.say("waypost: \($0)") }
+        LogOutcome.outOfOrderRemark(for: outcomes).map { Terminal.say("waypost: \($0)") }
     }
 }
 
@@ -92,7 +92,7 @@ extension LogReader.Chunk {
     fileprivate var reached: String {
         let size = totalBytes.map { size in size > 0 ? bytesRead * 100 / size : 100 }
         let share = size.map { "\($0) %" } ?? FigureText.bytes(Int(bytesRead))
-        return "\(share) of \(FileSystem.name(of: name))"
+        return "\(share) of \(FileSystem.lastComponent(of: name))"
     }
 }
 

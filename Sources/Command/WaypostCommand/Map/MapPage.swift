@@ -45,7 +45,7 @@ struct MapPage {
     }
 
     private var title: String {
-        guard let first = logs.first.map({ FileSystem.name(of: $0.name) }) else { return "Track" }
+        guard let first = logs.first.map({ FileSystem.lastComponent(of: $0.name) }) else { return "Track" }
         return logs.count == 1 ? first : "\(first) and \(logs.count - 1) more"
     }
 
@@ -115,7 +115,7 @@ struct MapPage {
             warnings.append("<b>\(FigureText.date(first)):</b> \(words)")
         }
         for log in logs {
-            let front: Markup = logs.count > 1 ? "<bdi>\(FileSystem.name(of: log.name))</bdi>: " : ""
+            let front: Markup = logs.count > 1 ? "<bdi>\(FileSystem.lastComponent(of: log.name))</bdi>: " : ""
             warnings += LogDescription(log.statistics).warnings.map { "\(front)\($0)" }
         }
         return warnings

@@ -53,7 +53,7 @@ struct ProgressLine {
     /// delivered, the reason replaces the rates and the time left. The end of the reason is cut off if there isn't
     /// enough room.
     func text(width: Int) -> String {
-        let name = [FileSystem.name(of: name)]
+        let name = [FileSystem.lastComponent(of: name)]
         let share = progress.map { ["\(Int($0.share * 100)) %"] } ?? []
         let pending = ["\(max(0, accepted - delivered)) pending"]
         if let trouble {

@@ -177,7 +177,7 @@ struct ReplayRun: Sendable {
         let snapshot = monitor.snapshot
         let share = progress(of: snapshot).map { "\(Int($0.share * 100)) %" }
         return
-            "\(share ?? snapshot.counts.fixesRead.counted("fix", plural: "fixes")) of \(FileSystem.name(of: name)) played"
+            "\(share ?? snapshot.counts.fixesRead.counted("fix", plural: "fixes")) of \(FileSystem.lastComponent(of: name)) played"
     }
 
     /// The time since the drives began.
@@ -223,11 +223,11 @@ struct ReplayRun: Sendable {
         let counts = snapshot.counts
         let progress = progress(of: snapshot)
         if hasEnd, progress == nil {
-            return Terminal.draw("\(FileSystem.name(of: name))  measuring its length")
+            return Terminal.draw("\(FileSystem.lastComponent(of: name))  measuring its length")
         }
         if vehicleCount > 1, counts.fixesRead == 0 {
             let tokens = "\(counts.tokenFetches.grouped) of \(vehicleCount.grouped) tokens"
-            return Terminal.draw("\(FileSystem.name(of: name))  \(tokens)")
+            return Terminal.draw("\(FileSystem.lastComponent(of: name))  \(tokens)")
         }
         var line = ProgressLine(
             name: name, progress: progress, fixes: counts.fixesRead, accepted: counts.accepted,
@@ -255,7 +255,7 @@ struct ReplayRun: Sendable {
     }
 
     private func reminder(pending: Int64, reason: ReportedText) -> String {
-        "all of \(FileSystem.name(of: name)) has been played, but \(pending.counted("update")) \(pending == 1 ? "is" : "are") still pending: \(reason); press "
+        "all of \(FileSystem.lastComponent(of: name)) has been played, but \(pending.counted("update")) \(pending == 1 ? "is" : "are") still pending: \(reason); press "
             + "Control-C, or kill \(getpid()), to end the replay and \(vehicleCount > 1 ? "lose" : "keep") the pending updates"
     }
 }

@@ -109,7 +109,7 @@ extension CheckFinding {
         case .economyDurability(let updates, let span):
             Wording(
                 "economy: a crash may lose up to \(updates) updates from the last \(span.spoken)",
-                "set outbox.durability to full to lose none")
+                "set outbox.durability to full if no update may be lost")
         case .stateWithoutEffect(let key):
             Wording(
                 "\(key) has no effect with scheduledTasks: Fleet Engine keeps no such state for delivery vehicles",

@@ -123,7 +123,7 @@ extension FixAbsence {
             remedy = "check the antenna's view of the sky"
         }
         guard let leftOut else {
-            if isRecorded, self.cause != .otherShips { remedy = "\(remedy), and record again" }
+            if isRecorded, self.cause != .otherShips { remedy = "\(remedy), and record the log again" }
             return Wording("\(subject) in \(names): \(cause)", remedy)
         }
         return Wording(
@@ -141,7 +141,7 @@ extension FixAbsence.OmittedSentences {
 extension ForeignLogKind {
     fileprivate var wording: Wording {
         let original: ReportedText = "use the receiver's log from which it was made"
-        let nmea: ReportedText = "switch the receiver's output to NMEA, and record again"
+        let nmea: ReportedText = "switch the receiver's output to NMEA, and record the log again"
         return switch self {
         case .gpx: Wording("a GPX track without sentences", original)
         case .kml: Wording("a KML track without sentences", original)
@@ -161,7 +161,8 @@ extension ForeignLogKind {
         case .binaryFrames: Wording("binary output (UBX or RTCM) without an NMEA sentence", nmea)
         case .sirf: Wording("binary output of SiRF", nmea)
         case .canFrames:
-            Wording("a log of CAN frames (NMEA 2000)", "change the gateway's output to NMEA 0183, and record again")
+            Wording(
+                "a log of CAN frames (NMEA 2000)", "change the gateway's output to NMEA 0183, and record the log again")
         case .hexadecimal:
             Wording("a hexadecimal dump", "use the log itself (xxd -r restores it from xxd's output)")
         case .database: Wording("an SQLite database, perhaps an outbox", "use a receiver's log")
@@ -170,7 +171,8 @@ extension ForeignLogKind {
             Wording(
                 "a modem's answers to AT commands",
                 "record the modem's NMEA port, which may need a start command (AT+CGPS=1, AT+QGPS=1)")
-        case .zeros: Wording("a file of zeros, possibly because of a power cut", "record again")
+        case .zeros:
+            Wording("a file that contains only zero bytes, possibly because of a power cut", "record the log again")
         }
     }
 }
@@ -193,7 +195,7 @@ extension LogRemark: CustomStringConvertible {
                 case .cutOff: "the checksum is cut off"
                 case .both: "the checksum is wrong, or cut off"
                 }
-            let place: ReportedText = "\(leftOut.count == 1 ? "" : "the first ")in line \(line)"
+            let place: ReportedText = "\(leftOut.count == 1 ? "" : "the first ")on line \(line)"
             let cause: ReportedText = "\(log): \(leftOut.words) because \(checksum) (\(place))"
             // A bad cable damages about one sentence in a few hundred. More damage points to an editor or a conversion.
             return leftOut.count * 100 < leftOut.total

@@ -102,7 +102,7 @@ extension OnlineFinding.OtherConfiguration {
         switch self {
         case .otherFile(let other, let checked):
             Wording(
-                "it uses another file, \(other), not \(checked)",
+                "the service uses \(other) instead of \(checked)",
                 "check that file (--config \(other)), or set \(checked) in the service's unit (systemctl edit waypost)")
         case .rejectedReload(let problems, let loadedAt):
             Wording(

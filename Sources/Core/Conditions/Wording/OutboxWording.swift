@@ -16,7 +16,7 @@ extension OutboxError: CustomStringConvertible {
 
     private var wordingForService: Wording {
         switch code {
-        case .full: Wording("no space is left\(because)", "free space on this file system")
+        case .full: Wording("no space is left\(because)", "free up space on this file system")
         case .noInodes: Wording("no inodes are left\(because)", "remove files from this file system (df -i)")
         case .newerSchema:
             Wording(
@@ -40,8 +40,8 @@ extension OutboxError: CustomStringConvertible {
             Wording(
                 "the file system is read-only\(because)",
                 """
-                run waypost check, which knows the unit's sandbox; if the kernel remounted the file system after \
-                errors (journalctl -k), check the disk and mount it writable again
+                run waypost check, which takes the unit's sandbox into account; if the kernel remounted the file system \
+                read-only after errors (journalctl -k), check the disk and remount the file system writable
                 """)
         case .refused: wordingOfRefusal
         case .forbidden, .unusable:

@@ -216,8 +216,8 @@ extension BaudRateEvidence {
         start command (AT+CGPS=1, AT+QGPS=1, or mmcli -m any --location-enable-gps-nmea)
         """
     fileprivate static let otherPort: ReportedText = """
-        this is a modem's or a console's port, or a receiver that is not set to NMEA: set receiver.device to the \
-        receiver's port, or switch its output to NMEA
+        the port may belong to a modem or a console, or the receiver may not be set to NMEA: set receiver.device to \
+        the receiver's port, or switch the receiver's output to NMEA
         """
     fileprivate static let acceptMissingChecksum: ReportedText =
         "set receiver.acceptMissingChecksum to true if the receiver sends none"

@@ -77,7 +77,7 @@ extension AnswerFault.Members {
         case .tokenShape(let name): "set \"tokenShape\": \"\(name)\""
         case .tokenUnderOtherKey(let path): "set tokenKey to \"\(path)\""
         case .consumerToken: "correct \(key): the answer contains a consumer token, but a driver token is needed"
-        case .driverToken: "correct \(key): the answer contains a driver token, but a trip's token is needed"
+        case .driverToken: "correct \(key): the answer contains a driver token, but a consumer token is needed"
         case .serviceAccountKey: "keep the service account's key at the issuer; \(AnswerFault.Lookalike.signing)"
         case .login: "the answer is an OAuth login; \(AnswerFault.Lookalike.signing)"
         case .lookalike(let kind, let path): "\"\(path)\" contains \(kind.words): \(kind.remedy(for: origin.kind))"

@@ -128,9 +128,11 @@ extension ExpiryWarning {
                 """,
                 "the issuer must set iat")
         case .differentExpiries(let stated, let seconds, let own):
-            let end = seconds > 0 ? "leaves \(seconds) s" : "says that the token expired \(-seconds) s ago"
+            let end =
+                seconds > 0
+                ? "says that the token expires in \(seconds) s" : "says that the token expired \(-seconds) s ago"
             let use = seconds < own ? "the earlier expiry applies" : "exp applies"
-            return Wording("\(stated.words) \(end), but the token's own exp leaves \(own) s; \(use)", sameExpiry)
+            return Wording("\(stated.words) \(end), but its exp says that it expires in \(own) s; \(use)", sameExpiry)
         case .otherFormat(let stated, let format, let hasTokenExpiry):
             return Wording(
                 """

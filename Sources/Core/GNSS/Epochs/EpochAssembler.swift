@@ -20,8 +20,8 @@ struct EpochAssembler {
     private var isClosed = false
     private var cycle = CycleLearner()
     private(set) var calendar: FixCalendar
-    /// The last heading (HDT, THS) that no fix has used yet. A compass sends headings at a rate that doesn't depend on
-    /// epochs.
+    /// The latest heading (HDT, THS); `nil` once a fix has used it. A compass sends headings at its own rate, whatever
+    /// the rate of the epochs.
     private(set) var bodyHeadingDegrees: Double?
     private var earlierHDOP = EarlierHDOP()
     /// The fixes that can't be emitted until the first date is known.

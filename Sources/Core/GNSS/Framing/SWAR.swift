@@ -1,6 +1,6 @@
 /// Operations on eight bytes at once (SIMD within a register). Byte 0 is the least significant.
 enum SWAR {
-    /// The most significant bit of every byte. In a result, this bit is set in each byte that is marked.
+    /// The most significant bit of every byte. The functions below mark a byte by setting this bit in their result.
     static let highBits: UInt64 = 0x8080_8080_8080_8080
 
     @inline(__always)

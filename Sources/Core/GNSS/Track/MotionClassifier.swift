@@ -39,10 +39,10 @@ package struct Motion: Sendable, Hashable {
 /// the vehicle stands, and since when. All other code that depends on motion uses this classifier, so that all results
 /// agree.
 ///
-/// A vehicle is standing from its first slow fix on. It leaves with the first fix that is too fast. It also leaves, at
-/// any speed, with the first fix outside the circle that contains a standing vehicle's fixes. If it soon stands in the
-/// same place again, it counts as never having left. A parked vehicle has a fixed place. Brief deviations within the
-/// accuracy of the fixes are drift, which is neither motion nor part of the track.
+/// A vehicle stands from its first slow fix until a fix is too fast, or lies outside the circle that contains the
+/// vehicle's fixes since it stopped. If it soon stands in the same place again, the interruption is ignored. The place
+/// of a parked vehicle doesn't change. Brief deviations within the accuracy of the fixes are drift, which is neither
+/// motion nor part of the track.
 package struct MotionClassifier: Sendable {
     /// The distance in metres beyond which a vehicle that stops again is in a new place.
     private static let samePlaceRadius = 5.0

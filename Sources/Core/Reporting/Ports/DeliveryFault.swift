@@ -57,7 +57,7 @@ package struct MissingPermit: Sendable, Hashable {
     }
 
     package static func == (one: Self, other: Self) -> Bool {
-        one.cause == other.cause && one.retryAfter == other.retryAfter && one.fault.isSame(as: other.fault)
+        one.cause == other.cause && one.retryAfter == other.retryAfter && one.fault.isEqual(to: other.fault)
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -71,7 +71,7 @@ package struct MissingPermit: Sendable, Hashable {
 package protocol PermitFault: Sendable, Hashable {}
 
 extension PermitFault {
-    fileprivate func isSame(as other: any PermitFault) -> Bool { other as? Self == self }
+    fileprivate func isEqual(to other: any PermitFault) -> Bool { other as? Self == self }
 }
 
 /// An answer that isn't a success.

@@ -34,7 +34,7 @@ package actor MemoryOutbox: Outbox {
 
     package func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
-    ) async throws(OutboxError) -> AppendedUpdate {
+    ) async throws(OutboxError) -> AppendResult {
         // If the task is cancelled, the update is accepted, even though it exceeds the capacity. After an error, the
         // update would be sent from memory instead.
         while rows.count >= capacity, !Task.isCancelled {
@@ -47,7 +47,7 @@ package actor MemoryOutbox: Outbox {
         let stored = accept(update)
         lastAppended = first...stored.sequence
         newestUpdate = overrulingEarlier ? stored : Self.newer(of: newestUpdate, and: stored)
-        return AppendedUpdate(stored, next: next.map { upload(for: $0) })
+        return AppendResult(stored, next: next.map { upload(for: $0) })
     }
 
     private func accept(_ update: LocationUpdate) -> StoredUpdate {

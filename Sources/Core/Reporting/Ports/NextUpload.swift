@@ -25,7 +25,7 @@ package struct NextUpload: Sendable, Hashable {
 }
 
 /// The result of an append.
-package struct AppendedUpdate: Sendable, Hashable {
+package struct AppendResult: Sendable, Hashable {
     package var stored: StoredUpdate
     /// The answer to the append's `BatchRequest`; `nil` without a request, or if reading failed.
     package var next: NextUpload?

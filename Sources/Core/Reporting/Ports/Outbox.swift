@@ -16,7 +16,7 @@ package protocol Outbox: Sendable {
     /// - Throws: the reason why nothing was accepted.
     func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
-    ) async throws(OutboxError) -> AppendedUpdate
+    ) async throws(OutboxError) -> AppendResult
 
     /// Returns the contents of the next upload: the newest update, its pending shape points, and then the oldest
     /// pending updates.

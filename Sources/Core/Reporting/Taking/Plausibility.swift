@@ -1,7 +1,7 @@
 package import GNSS
 package import TimeAndChance
 
-/// A check of whether a fix can be true, from its position, its time, and the motion since the previous fix.
+/// A check that a fix is plausible, given its position, its time, and the motion since the previous fix.
 ///
 /// A rejection is never final. If three fixes in a row agree with each other, at any speed, they are accepted. The last
 /// accepted fix before them then counts as wrong.

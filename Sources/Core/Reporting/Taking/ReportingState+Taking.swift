@@ -89,7 +89,7 @@ extension ReportingState {
     }
 
     /// Handles the success of the append in progress.
-    mutating func didAppend(_ appended: AppendedUpdate, at now: Duration, _ step: inout Step) {
+    mutating func didAppend(_ appended: AppendResult, at now: Duration, _ step: inout Step) {
         guard let append = appendInProgress else { return reportUnexpected("appended", &step) }
         appendInProgress = nil
         if append.overrulesEarlier {

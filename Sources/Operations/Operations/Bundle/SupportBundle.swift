@@ -29,7 +29,7 @@ package struct SupportBundle: Sendable {
         self.time = time
     }
 
-    /// The name of the bundle's file, which contains the vehicle's id and the time.
+    /// The bundle's file name, which contains the vehicle's id and the time.
     package var fileName: String {
         let id = vehicle?.split(separator: "/").last ?? "unknown"
         let plain = id.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }

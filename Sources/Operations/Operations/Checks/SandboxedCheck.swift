@@ -66,9 +66,9 @@ package enum SandboxedCheck {
 
     /// The properties of the service's unit as systemd reports them, including drop-ins.
     struct Properties {
-        /// The properties to copy because they determine what the service can access. `RuntimeDirectory` is left out,
-        /// because systemd would remove the service's directory after the check. Properties that would hide the
-        /// service's process from the check are left out too.
+        /// The properties that are copied, because they determine the service's access to files and devices.
+        /// `RuntimeDirectory` is left out, because systemd would remove the service's directory after the check.
+        /// Properties that would hide the service's process from the check are left out too.
         private static let copiedKeys: Set = [
             "User", "Group", "SupplementaryGroups", "UMask", "Environment", "WorkingDirectory", "RootDirectory",
             "StateDirectory", "StateDirectoryMode", "CacheDirectory", "LogsDirectory", "ProtectSystem", "ProtectHome",

@@ -41,8 +41,8 @@ extension Configuration {
     /// The path at which the configuration is expected on a vehicle.
     package static let defaultFile = "/etc/waypost/config.json"
 
-    /// The same configuration, but with the provider of consumer tokens in place of the provider of driver tokens;
-    /// `nil` without `consumerAuthorization`.
+    /// This configuration with the provider of consumer tokens in place of the provider of driver tokens; `nil` if
+    /// `consumerAuthorization` isn't configured.
     var consumerConfiguration: Configuration? {
         consumerAuthorization.map { provider in
             var configuration = self
@@ -256,7 +256,7 @@ package struct UploadConfiguration: Sendable, Hashable {
     package var proxy: HTTPProxy?
 
     init?(_ root: inout ConfigurationSection) {
-        var section = root.section("upload", "the settings of uploads: how and where updates are sent")
+        var section = root.section("upload", "the settings for uploads: how and where updates are sent")
         let endpoint = section.url(
             "endpoint", default: "https://fleetengine.googleapis.com",
             "Fleet Engine's URL; plain http for loopback hosts only", HTTPURL.init)

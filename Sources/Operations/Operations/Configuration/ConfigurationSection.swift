@@ -112,7 +112,8 @@ struct ConfigurationSection {
                 reportWrong(
                     key, value,
                     advice:
-                        "use seconds from \(Self.numberText(range.lowerBound)) to \(Self.numberText(range.upperBound))")
+                        "use a number of seconds from \(Self.numberText(range.lowerBound)) to \(Self.numberText(range.upperBound))"
+                )
             }
         }
         declareAndRecord(key, .seconds(range), .number(seconds), default: .number(fallback), description)

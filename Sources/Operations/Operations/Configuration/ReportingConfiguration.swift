@@ -17,7 +17,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
         var section = root.section("reporting", "the rules for when updates are made and what they contain")
         let word = section.choice(
             "policy", default: PolicyWord.interval,
-            "the policy for a moving vehicle: interval reports at a fixed interval, accuracy when a follower's extrapolated position is too far off"
+            "the policy for a moving vehicle: report at a fixed interval (interval), or when a follower's extrapolated position is too far off (accuracy)"
         )
         let intervalKey: String
         let otherPolicyKeys: [String]
@@ -69,7 +69,7 @@ extension ReportingConfiguration {
         return switch policy {
         case .interval(let interval): "every \(interval.spoken); \(parked)"
         case .accuracy(let meters, let maximum):
-            "when a follower's position would be \(meters) m off, and at least every \(maximum.spoken); \(parked)"
+            "when the position that a follower extrapolates would be \(meters) m off, and at least every \(maximum.spoken); \(parked)"
         }
     }
 }

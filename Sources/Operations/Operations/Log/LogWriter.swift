@@ -85,7 +85,7 @@ package enum LogFormat: String, Sendable, Hashable, CaseIterable { case text, js
 package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
     case error, warning, info, debug
 
-    /// The level at which conditions of `severity` are logged.
+    /// Creates the level at which conditions of `severity` are logged.
     fileprivate init(_ severity: ConditionCode.Severity) {
         self =
             switch severity {

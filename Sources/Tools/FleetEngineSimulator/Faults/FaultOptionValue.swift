@@ -35,7 +35,7 @@ struct FaultOptionValue {
 
     /// Returns the value, parsed as a number of seconds, such as `60`.
     func seconds() throws(FaultPlan.OptionError) -> Double {
-        guard let seconds = Self.seconds(text) else {
+        guard let seconds = Self.parsedSeconds(from: text) else {
             throw error(Self.adviceOnUnit(in: text) ?? "use a number of seconds from 0 to 1000000, such as 60")
         }
         return seconds
@@ -44,8 +44,8 @@ struct FaultOptionValue {
     /// Returns the value, parsed as a range of seconds, such as `10..30`. `alternative` describes the option's other
     /// values in the error message.
     func range(or alternative: String = "") throws(FaultPlan.OptionError) -> ClosedRange<Double> {
-        guard let dots = text.firstRange(of: ".."), let lower = Self.seconds(text[..<dots.lowerBound]),
-            let upper = Self.seconds(text[dots.upperBound...])
+        guard let dots = text.firstRange(of: ".."), let lower = Self.parsedSeconds(from: text[..<dots.lowerBound]),
+            let upper = Self.parsedSeconds(from: text[dots.upperBound...])
         else { throw error("write a range of seconds such as 10..30\(alternative)") }
         guard lower <= upper else {
             let halves = (text[..<dots.lowerBound], text[dots.upperBound...])
@@ -56,7 +56,7 @@ struct FaultOptionValue {
 
     /// Returns the value, parsed as a number of seconds or a range of seconds, such as `0.5` or `0.5..2`.
     func delay() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
-        if let seconds = Self.seconds(text) { return seconds...seconds }
+        if let seconds = Self.parsedSeconds(from: text) { return seconds...seconds }
         if let advice = Self.adviceOnUnit(in: text) { throw error(advice) }
         return try range()
     }
@@ -92,7 +92,7 @@ struct FaultOptionValue {
         return rate
     }
 
-    private static func seconds(_ text: some StringProtocol) -> Double? {
+    private static func parsedSeconds(from text: some StringProtocol) -> Double? {
         guard let seconds = Double(String(text)), (0...1_000_000).contains(seconds) else { return nil }
         return seconds
     }

@@ -19,8 +19,8 @@ struct PageView {
     private static let maximumCurrentAge = Duration.seconds(75)
 
     let record: SimulatorRecord
-    /// The name of the vehicle chosen on the page. If it is `nil`, the page shows all vehicles, or the only one in
-    /// detail.
+    /// The name of the vehicle chosen on the page; `nil` if none is chosen. The page then shows all vehicles, or the
+    /// details of the only vehicle.
     let selected: String?
     let now: UTCTime
     let startedAt: UTCTime

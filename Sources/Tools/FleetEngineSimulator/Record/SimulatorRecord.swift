@@ -158,7 +158,7 @@ final class RecordFile: Sendable {
         self.form = form
     }
 
-    /// The number of bytes to read for the first line, which is always shorter.
+    /// The number of bytes to read to get the first line. The first line of a record is always shorter.
     private static let maximumLineBytes = 1 << 20
 
     /// Whether the file is missing, empty, or a record that can be continued. The file of this process's standard

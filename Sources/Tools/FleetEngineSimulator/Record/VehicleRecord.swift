@@ -34,7 +34,7 @@ package struct VehicleRecord: Sendable {
     package private(set) var locationsWithoutTime = 0
     package private(set) var order = LocationOrder()
     package private(set) var forgottenFixTimes = 0
-    private(set) var arrivals = ArrivalStrip()
+    private(set) var arrivals = ArrivalChart()
     /// The time at which a position last arrived.
     private(set) var positionArrivedAt: UTCTime?
 
@@ -56,7 +56,7 @@ package struct VehicleRecord: Sendable {
         updates += 1
         vehicleState = update.vehicleState ?? vehicleState
         let live = update.positions.count(where: \.isLast)
-        arrivals.add(ArrivalStrip.Bar(live: live, late: update.positions.count - live), at: now)
+        arrivals.add(ArrivalChart.Bar(live: live, late: update.positions.count - live), at: now)
         if !update.positions.isEmpty { positionArrivedAt = now }
         order.check(update.positions)
         for position in update.positions {

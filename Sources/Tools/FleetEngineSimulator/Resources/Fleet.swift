@@ -205,9 +205,9 @@ package struct AcceptedUpdate: Sendable, Hashable {
     package let vehicleState: String?
 }
 
-/// The vehicles that exist although no request has created them.
+/// The vehicles that can be read although no request has created them.
 package enum VehicleExistence: Sendable, Hashable {
-    /// Every vehicle. The first update of a vehicle creates it.
+    /// Every vehicle. Reading a vehicle succeeds even before its first update, which then creates it.
     case onFirstUse
     /// Only vehicles with these ids. Requests for any other vehicle get 404 until a request creates it.
     case listed(Set<String>)

@@ -17,7 +17,7 @@ actor FaultyOutbox: Outbox {
 
     func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
-    ) async throws(OutboxError) -> AppendedUpdate {
+    ) async throws(OutboxError) -> AppendResult {
         let kept = bug == .dropsShapePoints ? [] : shapePoints
         while true {
             do throws(OutboxError) {

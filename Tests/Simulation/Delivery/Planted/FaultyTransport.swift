@@ -25,23 +25,23 @@ struct FaultyTransport: HTTPTransport {
         do { answer = try await base.send(request) } catch {
             switch (bug, error.code) {
             case (.countsUnsentAsDelivered, .timedOut), (.countsUnsentAsDelivered, .connectionLost):
-                return delivered(request)
+                return successResponse(to: request)
             case (.ignoresTheNetwork, .nameNotResolved), (.ignoresTheNetwork, .connectionFailed):
                 throw HTTPTransportError(.responseTooLarge, "a failure that the network's return does not end")
             default: throw error
             }
         }
         switch (bug, answer.status) {
-        case (.dropsOn401, 401): return delivered(request)
+        case (.dropsOn401, 401): return successResponse(to: request)
         case (.quarantinesOn503, 500...599):
             return HTTPResponse(
                 status: 400, body: Array(#"{"error":{"code":400,"status":"INVALID_ARGUMENT","message":""}}"#.utf8))
-        case (.acknowledgesAllAfter413, 413): return delivered(request)
+        case (.acknowledgesAllAfter413, 413): return successResponse(to: request)
         default: return answer
         }
     }
 
-    private func delivered(_ request: HTTPRequest) -> HTTPResponse {
+    private func successResponse(to request: HTTPRequest) -> HTTPResponse {
         let name = request.url.target.dropFirst("/v1/".count).prefix { $0 != "?" }
         return HTTPResponse(status: 200, body: Array("{\"name\":\"\(name)\"}".utf8))
     }

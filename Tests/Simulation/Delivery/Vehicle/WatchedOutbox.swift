@@ -24,7 +24,7 @@ struct WatchedOutbox: Outbox {
 
     func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
-    ) async throws(OutboxError) -> AppendedUpdate {
+    ) async throws(OutboxError) -> AppendResult {
         guard life.isAlive else { throw OutboxError(.closed) }
         world.require(.privateIsSilent, world.privateFor == nil, "an update of a private vehicle is accepted")
         world.account.beginAppend(of: update, with: shapePoints, overrulingEarlier: overrulingEarlier)

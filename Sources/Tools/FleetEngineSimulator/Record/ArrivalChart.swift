@@ -1,8 +1,8 @@
 import TimeAndChance
 
-/// The data of a strip, which is a small bar chart on the page. It counts the positions that arrived from one vehicle
-/// in each second of the last quarter of an hour.
-struct ArrivalStrip: Sendable {
+/// The data of a small bar chart on the page. It counts the positions that arrived from one vehicle in each second of
+/// the last quarter of an hour.
+struct ArrivalChart: Sendable {
     /// The number of positions that arrived in the period of one bar.
     struct Bar: Sendable, Hashable {
         /// The number of positions that arrived as last locations.
@@ -57,7 +57,7 @@ struct ArrivalStrip: Sendable {
     }
 }
 
-/// The period that all strips on the page show. It ends now, and grows from two minutes to a quarter of an hour while
+/// The period that all charts on the page show. It ends now, and grows from two minutes to a quarter of an hour while
 /// the simulator runs.
 struct ArrivalWindow: Sendable, Hashable {
     static let barCount = 60

@@ -7,8 +7,8 @@ import SQLiteOutbox
 import StrictJSON
 package import TimeAndChance
 
-/// The collection of a support bundle's parts. The parts are collected concurrently, and each has a time limit.
-package struct BundleCollection: Sendable {
+/// A collector of the parts of a support bundle. It collects the parts concurrently, each within a time limit.
+package struct BundleCollector: Sendable {
     /// The contents of a part, or the reason why the part is missing.
     private typealias Contents = Result<[UInt8], MissingPart>
 
@@ -28,7 +28,7 @@ package struct BundleCollection: Sendable {
     private let configurationFile: String?
     private let clock: MonotonicClock
 
-    /// Creates a collection. `configuration` is `nil` if it is unreadable or invalid; `problems` then contains the
+    /// Creates a collector. `configuration` is `nil` if it is unreadable or invalid; `problems` then contains the
     /// reasons.
     package init(_ configuration: Configuration?, problems: [String] = [], file: String?, clock: MonotonicClock) {
         self.configuration = configuration
@@ -37,7 +37,7 @@ package struct BundleCollection: Sendable {
         self.clock = clock
     }
 
-    package func run(at time: UTCTime) async -> SupportBundle {
+    package func makeBundle(dated time: UTCTime) async -> SupportBundle {
         let file = await withTimeLimit { await self.redactedConfiguration() }
         // Even an invalid configuration may contain the service's address and the vehicle's id.
         let members = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
@@ -111,7 +111,7 @@ package struct BundleCollection: Sendable {
 }
 
 /// The parts that describe the service and its configuration.
-extension BundleCollection {
+extension BundleCollector {
     private static func serviceReport(
         for configuration: Configuration?, at address: LocalAddress?
     ) async -> Result<(report: StatusReport, json: [UInt8]), AgentError> {
@@ -176,7 +176,7 @@ extension BundleCollection {
 }
 
 /// The parts that describe the machine.
-extension BundleCollection {
+extension BundleCollector {
     private static func journalLines() async -> Contents {
         // Debug messages aren't included, because only they contain coordinates.
         let output = await output(
@@ -220,7 +220,7 @@ extension BundleCollection {
     private static func outboxFiles(of configuration: Configuration?) -> [UInt8] {
         let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
         let directory = FileSystem.parent(of: path)
-        let outboxName = FileSystem.name(of: path)
+        let outboxName = FileSystem.lastComponent(of: path)
         let free = FileSystem.freeBytes(at: directory).map { "\($0) bytes free" }
         var lines = ["\(directory): \(free ?? "free space unknown")"]
         do throws(SystemError) {
