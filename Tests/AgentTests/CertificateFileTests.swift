@@ -4,7 +4,8 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
-/// Checks of certificates at various times: the client's is valid from 2020 to 2099, its authority's for one day.
+/// Checks of certificates at various times. The client's certificate is valid from 2020 to 2099, that of its authority
+/// for one day.
 @Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed"), .timeLimit(.minutes(1)))
 struct CertificateFiles {
     private static let clientExpiry = UTCTime(year: 2099, month: 12, day: 31, millisecondOfDay: 86_399_000)

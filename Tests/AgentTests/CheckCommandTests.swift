@@ -817,7 +817,7 @@ struct CheckCommand {
         )
     }
 
-    /// If this host's clock isn't synchronized and Fleet Engine runs on this host, either clock may be wrong.
+    /// If this host's clock isn't synchronised and Fleet Engine runs on this host, either clock may be wrong.
     @Test func notesThatTheTimeOfTheReceiverDiffersFromTheClock() async throws {
         let bench = try ServiceBench()
         let drive = RecentDrive(epochs: 3, ahead: .seconds(-7200)).flatMap(\.sentences)

@@ -74,7 +74,7 @@ import WaypostTestSupport
         #expect(wait.noFixFinding(within: .seconds(30)) == .noFix(state, cause: warning, within: .seconds(30)))
     }
 
-    /// An unsynchronized clock doesn't decide whether the fix is late.
+    /// An unsynchronised clock doesn't decide whether the fix is late.
     @Test(
         arguments: [(0, true, nil), (-60, true, nil), (8000, true, -8000), (-259_200, false, nil)]
             as [(Int, Bool, Int?)])

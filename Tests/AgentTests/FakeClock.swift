@@ -13,7 +13,7 @@ final class FakeClock {
         .first { FileManager.default.fileExists(atPath: $0) }
 
     /// Whether libfaketime can fake the clock that Waypost uses. It can't fake the kernel's statement that the clock is
-    /// synchronized, and Waypost trusts a synchronized clock.
+    /// synchronised, and Waypost trusts a synchronised clock.
     static let isUsable =
         library != nil && UTCTime.synchronizedSystem == nil
         && !["TSAN_OPTIONS", "ASAN_OPTIONS"].contains { ProcessInfo.processInfo.environment[$0] != nil }

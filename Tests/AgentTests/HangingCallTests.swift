@@ -214,7 +214,7 @@ extension Result where Failure: Sendable {
     }
 }
 
-/// Blocks an outbox's thread, like a system call that doesn't return.
+/// An actor that blocks an outbox's thread, like a system call that doesn't return.
 private actor HangingDisk {
     private let executor: ThreadExecutor
 

@@ -4,7 +4,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// How `waypost` handles the environment, descriptors and limits that it inherits.
+/// The environment, descriptors and limits that `waypost` inherits, and its handling of them.
 @Suite(.timeLimit(.minutes(1)), .serialized) struct InheritedState {
     static let hasNoSanitizer = BuiltProgram.environment.keys.allSatisfy { !$0.hasSuffix("SAN_OPTIONS") }
 

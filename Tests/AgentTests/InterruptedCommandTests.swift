@@ -5,7 +5,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// Interrupted commands report how far they got, and leave no result that looks complete.
+/// Interrupted commands, which report their progress and leave no result that looks complete.
 @Suite(.timeLimit(.minutes(2))) struct InterruptedCommands {
     private static let signals = [SIGINT, SIGTERM]
     private let directory: TemporaryDirectory

@@ -42,8 +42,8 @@ import WaypostTestSupport
             context: context, at: uptime.now)
     }
 
-    /// The receiver is three days behind according to Fleet Engine's clock or a synchronized host clock. An
-    /// unsynchronized clock and a recording don't show this.
+    /// The receiver is three days behind according to Fleet Engine's clock or a synchronised host clock. An
+    /// unsynchronised clock and a recording don't show this.
     @Test(
         arguments: [
             (isLive: true, isSynchronized: true, server: false, lag: 259_200, isReported: true),
@@ -63,7 +63,7 @@ import WaypostTestSupport
         let report = report(monitor)
         let codes = report.conditions.map(\.code)
         #expect(codes.contains(ConditionCode.receiverTimeWrong.rawValue) == row.isReported)
-        // An unsynchronized host clock is the one to correct.
+        // An unsynchronised host clock is the one to correct.
         #expect(
             codes.contains(ConditionCode.hostClockWrong.rawValue) == (row.isLive && !row.isSynchronized && !row.server))
         #expect((OnlineCheck.receiverLine(of: report).verdict == .fail) == row.isReported || !row.isReported)

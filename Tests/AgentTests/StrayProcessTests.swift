@@ -95,7 +95,7 @@ import WaypostTestSupport
     /// Every killed process is replaced by a new one, so all must be stopped before the first is killed.
     ///
     /// The limit is that of a user without other processes. If the test fails, the processes end by themselves.
-    @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit of processes"))
+    @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit on processes"))
     func endWithTheCommandEvenIfTheyForkEndlessly() async throws {
         let user = 64_995
         let directory = try TemporaryDirectory()

@@ -66,8 +66,8 @@ import WaypostTestSupport
         let text = try await Self.summary(of: log)
         for words in [
             "receiver     u-blox ag - www.u-blox.com\n", "talkers      GP GPS\n",
-            "rejected     2  wrong checksum, first in line 5\n",
-            "             1  no checksum, in line 7 (--accept-missing-checksum accepts them)\n",
+            "rejected     2  wrong checksum, first on line 5\n",
+            "             1  no checksum, on line 7 (--accept-missing-checksum accepts them)\n",
             "fixes        none in 0 epochs\n",
             "warnings     antenna line open: reported by the receiver; check the antenna's plug and cable (2\n",
         ] {

@@ -222,7 +222,7 @@ struct TokenCommands {
         #expect(page.contains(#"van-7.jwt: the value of "TOKEN_EXPIRATION" ("tomorrow") isn't an expiry; "#), "\(page)")
     }
 
-    /// An unsynchronized clock doesn't expire a token, because it may be years ahead.
+    /// An unsynchronised clock doesn't expire a token, because it may be years ahead.
     @Test func judgeExpiryOnlyByASynchronizedClock() async throws {
         let directory = try TemporaryDirectory()
         let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970) - 7200)

@@ -13,7 +13,7 @@ import WaypostTestSupport
         #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600"#
     static let driverAuthorization = #""authorization":{"vehicleid":"v"}"#
 
-    /// The service doesn't judge a token by an unsynchronized host clock, but a user who inspects the token is
+    /// The service doesn't judge a token by an unsynchronised host clock, but a user who inspects the token is
     /// informed.
     @Test(
         arguments: [

@@ -1,6 +1,6 @@
 import Testing
 
-/// docs/platforms.md is the authoritative list of supported platforms; other places agree with it.
+/// The list of supported platforms in docs/platforms.md, with which all other lists must agree.
 @Suite struct Platforms {
     private let supported: Substring
     private let lastSeen: Substring

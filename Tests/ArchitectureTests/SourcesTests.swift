@@ -6,7 +6,7 @@ private let rules: [Rule] = [
     .foreignText, .conditions,
 ]
 
-/// Checks every file below `Sources/` against every rule, and every rule against a file that breaks it.
+/// Tests of every file below `Sources/` against every rule, and of every rule against a file that breaks it.
 @Suite(.enabled(if: !Sanitizer.isActive, "only reads the sources"))
 struct Sources {
     @Test(arguments: rules.map(\.name))

@@ -4,8 +4,8 @@ import GNSSReceiver
 import Testing
 import WaypostTestSupport
 
-/// Motion derived from positions only, compared with the reported motion in recordings, which some machines have next
-/// to the checkout (`Fixtures.recordedReceivers`).
+/// Motion that is derived only from positions, compared with the reported motion in recordings, which some machines
+/// have next to the checkout (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers next to the checkout"))
 struct RecordedMotion {
     private struct Errors {

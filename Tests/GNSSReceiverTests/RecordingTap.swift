@@ -2,7 +2,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 
-/// Records the notifications of a receiver's thread.
+/// A recorder of the notifications from a receiver's thread.
 final class RecordingTap: ReceiverProgress, ReceiverTap {
     struct Record {
         var iterations = 0

@@ -21,13 +21,13 @@ struct LogTraces {
         (
             learnedEpochs, 2,
             [
-                "gave the fix of 2026-01-05T10:15:30.000Z, which was released at GPGGA in line 3, where another epoch begins",
+                "gave the fix of 2026-01-05T10:15:30.000Z, which was released at GPGGA on line 3, where another epoch begins",
                 "date: from this sentence", "speed, course from this sentence",
-                "position, altitude, HDOP, geoid separation, satellites used, quality from GPGGA in line 1 (GGA has precedence over RMC)",
-                "accuracy from the HDOP of GPGGA in line 1",
+                "position, altitude, HDOP, geoid separation, satellites used, quality from GPGGA on line 1 (GGA has precedence over RMC)",
+                "accuracy from the HDOP of GPGGA on line 1",
             ]
         ),
-        (learnedEpochs, 9, ["which was released at GPRMC in line 10, the last sentence of this receiver's epochs"]),
+        (learnedEpochs, 9, ["which was released at GPRMC on line 10, the last sentence of this receiver's epochs"]),
         (
             learnedEpochs + sentence("GPVTG,90.0,T,,M,1.0,N,,K,A"), 11,
             ["epoch 10:15:34.000", "it arrived after its epoch was complete: none of its values was used"]
@@ -35,30 +35,30 @@ struct LogTraces {
         (rmc(30), 1, ["which was released at the end of the log", "quality from this sentence"]),
         (
             gga(30) + rmc(30, ending: "V,,,,,,,050126,,,N"), 1,
-            ["epoch 10:15:30.000: no fix: void according to GPRMC in line 2 (status V, mode N)"]
+            ["epoch 10:15:30.000: no fix: void according to GPRMC on line 2 (status V, mode N)"]
         ),
         (
             gga(30, quality: 8) + rmc(30), 2,
-            ["no fix: simulated or entered by hand, according to GPGGA in line 1 (quality 8)"]
+            ["no fix: simulated or entered by hand, according to GPGGA on line 1 (quality 8)"]
         ),
         (rmc(30, ending: "A,0000.0,N,00000.0,E,,,050126,,,A"), 1, ["no fix: its position is 0, 0"]),
         (rmc(30) + rmc(31) + rmc(30), 3, ["no fix: one of the last fixes has the same time"]),
         (
             gga(29) + gga(30) + rmc(31) + rmc(32), 1,
             [
-                "gave the fix of 2026-01-05T10:15:29.000Z, which waited for a date until GPRMC in line 4",
-                "date: from GPRMC in line 3",
+                "gave the fix of 2026-01-05T10:15:29.000Z, which waited for a date until GPRMC on line 4",
+                "date: from GPRMC on line 3",
             ]
         ),
         (gga(29), 1, ["epoch 10:15:29.000: no fix: no sentence contains a date"]),
         (gga(29) + gga(30) + gga(29) + rmc(31), 3, ["no fix: one of the last fixes has the same time"]),
         (gga(30) + Decoding.dateSentence(), 2, ["its date was used for the fix of 2026-01-05T10:15:30.000Z"]),
-        (Decoding.dateSentence() + gga(30), 2, ["date: from GPZDA in line 1, which is close to the fix in time"]),
-        (rmc(30) + gga(31), 2, ["date: from GPRMC in line 1, the last date before the fix"]),
+        (Decoding.dateSentence() + gga(30), 2, ["date: from GPZDA on line 1, which is close to the fix in time"]),
+        (rmc(30) + gga(31), 2, ["date: from GPRMC on line 1, the last date before the fix"]),
         (
             TagBlocks.tagBlock("c:1767608131", before: gga(30)), 1,
             [
-                "date: from the time of transmission in the tag block in line 1",
+                "date: from the time of transmission in the tag block on line 1",
                 "after a tag block, sent at 2026-01-05T10:15:31.000Z",
             ]
         ),
@@ -68,9 +68,9 @@ struct LogTraces {
         ),
         (sentence("GPRMC,,V,,,,,,,,,,N"), 1, ["no fix: no sentence of its epoch contains a time"]),
         (
-            sentence("HEHDT,12.5,T") + rmc(30), 2, ["body heading from HEHDT in line 1"]
+            sentence("HEHDT,12.5,T") + rmc(30), 2, ["body heading from HEHDT on line 1"]
         ),
-        (rmc(30) + sentence("GPGST,101530.00,5,,,,3.0,4.0,5.0"), 1, ["accuracy from GPGST in line 2"]),
+        (rmc(30) + sentence("GPGST,101530.00,5,,,,3.0,4.0,5.0"), 1, ["accuracy from GPGST on line 2"]),
         (
             sentence("GPGGA,101530.00,5231.6,N,01324.35,E,1,08,,,M,,M,,") + rmc(30)
                 + sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A"), 3, ["none of its values was needed"]

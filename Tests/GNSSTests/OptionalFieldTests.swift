@@ -57,7 +57,7 @@ import WaypostTestSupport
     }
 }
 
-/// Sentences rejected because of a field are counted by the field's name, whatever their type.
+/// Sentences that are rejected because of a field, which are counted by the field's name, whatever their type.
 @Suite struct RejectedFields {
     @Test func areCountedByName() throws {
         let epoch = [

@@ -2,7 +2,7 @@ import GNSS
 import Testing
 import TimeAndChance
 
-/// Fixes of a track, by seconds after its start and metres north of its start.
+/// Fixes of a track, given as seconds after and metres north of the track's start.
 enum Track {
     static func fix(_ seconds: Double, meters: Double = 0, speed: Double? = nil, accuracy: Double? = 5) -> Fix {
         let start = UTCTime(year: 2026, month: 3, day: 31)

@@ -4,8 +4,8 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// Every row of the retry table, tested from outside: the real reporter and the real libcurl, with three pending
-/// updates, send to a server that answers as the row says. `docs/evidence/link.md` lists the rows.
+/// Every row of the retry table, tested from outside. The real reporter, with the real libcurl and three pending
+/// updates, sends to a server that gives the row's answer. `docs/evidence/link.md` lists the rows.
 @Suite(.timeLimit(.minutes(2))) struct RetryTable {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String

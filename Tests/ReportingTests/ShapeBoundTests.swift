@@ -5,7 +5,7 @@ import TimeAndChance
 
 @testable import Reporting
 
-/// On random tracks, the reported track stays within the tolerance of every fix. `SHAPE_TRACKS` sets the number of
+/// Random tracks, whose reported track must stay within the tolerance of every fix. `SHAPE_TRACKS` sets the number of
 /// tracks.
 @Suite struct ShapeBound {
     private static let trackCount = ProcessInfo.processInfo.environment["SHAPE_TRACKS"].flatMap { Int($0) } ?? 400

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Tests of the upload state with tables. Each row has an event, the resulting action, and the time until which the
+/// Table-driven tests of the upload state. Each row has an event, the resulting action, and the time until which the
 /// state waits.
 @Suite struct UploadLoop {
     struct Row: Sendable {

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Drives an upload state from event to event in simulated time, and records its next action.
+/// A driver that moves an upload state from event to event in simulated time, and records its next action.
 final class UploadStateDriver {
     /// The step after an answer.
     enum NextStep: Hashable {

@@ -3,8 +3,8 @@ import Reporting
 
 @testable import SQLiteOutbox
 
-/// Work during which calls to the disk fail: single calls, or all calls from one on until the disk is repaired. Then a
-/// power cut removes all unsynchronized data.
+/// Work during which calls to the disk fail: either single calls, or all calls from one of them until the disk is
+/// repaired. Then a power cut removes all unsynchronised data.
 struct CallFaultTrial {
     let directory: StoreDirectory
     let disk: LyingDisk

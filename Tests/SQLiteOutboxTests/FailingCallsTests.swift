@@ -7,8 +7,8 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// In each run, another call of a given kind fails: every call with `make damage-test` and 100 seeds or more, a few
-/// calls with `make test`.
+/// Runs in each of which a different call of a given kind fails. With `make damage-test` and 100 seeds or more, every
+/// call fails in one run; with `make test`, only a few do.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread"))
 struct FailingCalls {
     static let isLongRun = (ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 0) >= 100

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// Another program has the outbox's file open in SQLite: a backup, or a user with `sqlite3`.
+/// An outbox whose file is open in another program's SQLite, such as a backup or a user's `sqlite3`.
 @Suite struct LockedOutbox {
     /// Pending updates can be sent and acknowledged, but no new ones are stored.
     @Test func readsAndAcknowledgesUntilTheLockIsReleased() throws {

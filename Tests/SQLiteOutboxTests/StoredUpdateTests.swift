@@ -7,7 +7,7 @@ import TimeAndChance
 @testable import SQLiteOutbox
 
 @Suite struct StoredUpdates {
-    /// How the use of an outbox ends before it is opened again.
+    /// The way in which the use of an outbox ends before it is opened again.
     private enum SessionEnd { case none, dropped, closed }
 
     /// Compares the store with the model after each of 1500 random steps, some of which reopen it.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import StrictJSON
 import Testing
 
-/// Foundation's coders are the reference.
+/// Tests of the JSON writer, with Foundation's coders as the reference.
 @Suite struct JSONWriters {
     private struct Report: Codable, Equatable {
         enum Kind: String, Codable { case good, bad }

@@ -9,7 +9,7 @@ extension FixSourceError {
     package var fault: LogFault? { if case .log(_, let fault) = reason { fault } else { nil } }
 }
 
-/// Reads the events of a fix source one at a time.
+/// An observer that reads the events of a fix source one at a time.
 package final class SourceObserver {
     private let events: AsyncStream<FixSourceEvent>
     /// Every event seen so far.
@@ -76,7 +76,7 @@ package func observe(
     return await running.value
 }
 
-/// Records all events, and allows a test to wait for an event.
+/// An observer that records all events, and lets a test wait for one of them.
 package final class RecordingObserver: ReportingObserver {
     private let log = Locked([ReportingEvent]())
     private let announcer: AsyncStream<ReportingEvent>.Continuation

@@ -14,7 +14,7 @@ import VehicleAuthorization
         case atRenewal
     }
 
-    /// How the issuer fails: at once, or after 30 s.
+    /// The issuer's failure: at once, or after 30 s.
     enum Failure: Int, CaseIterable, Sendable { case refuses = 0, hangs = 30 }
 
     /// Lifetimes in minutes, and the seconds until the latest possible renewal.

@@ -112,7 +112,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The seconds since the issue by this machine's clock (`nil`: not synchronized) and by the issuer's clock, and the
+    /// The seconds since the issue by this machine's clock (`nil`: not synchronised) and by the issuer's clock, and the
     /// remaining lifetime.
     @Test(
         arguments: [

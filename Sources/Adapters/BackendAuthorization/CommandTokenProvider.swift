@@ -36,7 +36,7 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - timeLimit: the time after which the program and its process group are killed.
     ///   - wallClock: returns this machine's time in seconds since 1970, from which a token's remaining lifetime is
     ///     estimated.
-    ///   - synchronizedClock: returns the same time if the clock is synchronized, otherwise `nil`. Unlike `wallClock`,
+    ///   - synchronizedClock: returns the same time if the clock is synchronised, otherwise `nil`. Unlike `wallClock`,
     ///     it can show that a token has expired.
     ///   - report: called once if the program leaves processes running, and once if `/proc` doesn't show such
     ///     processes.

@@ -18,7 +18,7 @@ package final class FileTokenProvider: TokenProvider {
 
     /// Creates a provider that reads the file at `path`. The path may contain placeholders such as `{vehicleId}` and
     /// `{tripId}`, whose values are percent-encoded. Errors name `section`, the section of the configuration.
-    /// `synchronizedClock` returns the time if the clock is synchronized, otherwise `nil`.
+    /// `synchronizedClock` returns the time if the clock is synchronised, otherwise `nil`.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),

@@ -24,7 +24,7 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - environment: the environment variables from which secrets are read.
     ///   - wallClock: returns this machine's time in seconds since 1970. It is used if the endpoint's `Date` header is
     ///     missing or implausible.
-    ///   - synchronizedClock: returns the same time if the clock is synchronized, otherwise `nil`. Unlike `wallClock`,
+    ///   - synchronizedClock: returns the same time if the clock is synchronised, otherwise `nil`. Unlike `wallClock`,
     ///     it can show that a token has expired.
     /// - Throws: `.misconfigured` if the endpoint's address isn't a URL.
     package init(

@@ -32,7 +32,7 @@ package struct TokenAnswer: Sendable {
     package let statedExpiry: StatedExpiry?
     /// Whether `statedExpiry` is consistent with the token's own `exp`.
     package let isStatedExpiryConsistent: Bool
-    /// Whether the token has expired according to this machine's synchronized clock, and the answer states no time of
+    /// Whether the token has expired according to this machine's synchronised clock, and the answer states no time of
     /// the issuer.
     private let hasExpiredByHostClock: Bool
 
@@ -47,7 +47,7 @@ package struct TokenAnswer: Sendable {
         var certificateEnd: UTCTime?
         /// This machine's time when the answer arrived or, for a file, was written, in seconds since 1970.
         var localTime: Double
-        /// This machine's current time, in seconds since 1970; `nil` unless its clock is synchronized.
+        /// This machine's current time, in seconds since 1970; `nil` unless its clock is synchronised.
         var present: Double?
         /// The secrets that were sent to the issuer, which must not appear in any error.
         var secrets: [String] = []

@@ -60,7 +60,7 @@ struct RecordingFiles {
     private var writtenBytes = 0
 
     /// Continues the numbering of the files that are already in the directory. `start` is the time at which the run
-    /// started, by the host's clock. `isSynchronized` says whether the kernel considers that clock synchronized.
+    /// started, by the host's clock. `isSynchronized` says whether the kernel considers that clock synchronised.
     init(_ settings: RecordingSettings, start: UTCTime, isSynchronized: Bool) throws(SystemError) {
         self.settings = settings
         let clock = isSynchronized ? "synchronised" : "not synchronised"
@@ -71,7 +71,7 @@ struct RecordingFiles {
         try beginNextPair()
     }
 
-    /// Writes `contents` and synchronizes both files.
+    /// Writes `contents` and synchronises both files.
     mutating func write(_ contents: RecordingBacklog.Contents) throws(SystemError) {
         var receiver = contents.receiver[...]
         if writtenBytes > 0, writtenBytes + contents.count > settings.segmentBytes {

@@ -138,7 +138,7 @@ package struct HTTPResponse: Sendable, Hashable {
     }
 }
 
-/// The limits of an exchange. An exchange that exceeds one of them is aborted.
+/// The limits for an exchange. An exchange that exceeds one of them is aborted.
 package struct HTTPLimits: Sendable, Hashable {
     /// The maximum time until a connection is established, including name resolution and the TLS handshake.
     package var connect: Duration

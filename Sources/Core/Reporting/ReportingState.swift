@@ -96,7 +96,7 @@ struct ReportingState: Sendable {
     }
 }
 
-/// The settings of a vehicle's reporter.
+/// The settings for a vehicle's reporter.
 package struct ReportingSettings: Sendable {
     package var plausibility: Plausibility
     package var shape: ShapePoints

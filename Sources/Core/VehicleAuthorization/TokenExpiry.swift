@@ -5,7 +5,7 @@ package import StrictJSON
 /// The `exp` of the JSON Web Token itself decides, because Fleet Engine reads nothing else. The time left until `exp`
 /// is measured by the issuer's clock (`iat`, or the `Date` of the answer). This machine's clock may be wrong by years,
 /// so it shortens the lifetime only if its time is between `iat` and `exp`. If the kernel reports that this machine's
-/// clock is synchronized, it can also show that a token without a `Date` has expired.
+/// clock is synchronised, it can also show that a token without a `Date` has expired.
 ///
 /// If the token contains no `exp`, the expiry that the issuer reports next to the token is used. If both exist and
 /// differ, the earlier one decides when the token is renewed, but only `exp` ends its lifetime.
@@ -32,7 +32,7 @@ package struct TokenExpiry: Sendable, Hashable {
     ///   - format: the meaning of `stated` if it is a number.
     ///   - issuerTime: the issuer's clock when it answered (the `Date` header), in seconds since 1970.
     ///   - localTime: this machine's time when the token arrived or, for a file, was written.
-    ///   - present: this machine's clock, if it is synchronized.
+    ///   - present: this machine's clock, if it is synchronised.
     package init(
         token: JSONWebToken?, stated: StatedExpiry?, format: ExpirationFormat, issuerTime: Double?, localTime: Double,
         present: Double? = nil
@@ -89,7 +89,7 @@ package struct TokenExpiry: Sendable, Hashable {
         private let issued: Double?
         private let issuers: Double?
         private let local: Double
-        /// This machine's clock; `nil` if it isn't synchronized.
+        /// This machine's clock; `nil` if it isn't synchronised.
         private let present: Double?
 
         init(token: JSONWebToken?, issuerTime: Double?, localTime: Double, present: Double?) {

@@ -220,7 +220,7 @@ package enum ExpiryFault: Sendable, Hashable {
     /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
     /// The token had already expired when the issuer returned it. The associated value is the evidence: the issuer's
-    /// clock, this host's synchronized clock, or the stated expiry.
+    /// clock, this host's synchronised clock, or the stated expiry.
     case expiredWhenReturned(Evidence)
     /// The token expired while it was being fetched.
     case expiredDuringFetch(AuthorizationContext)

@@ -5,7 +5,8 @@ import HTTPMessages
 import LinuxPlatform
 import WaypostTestSupport
 
-/// Measures the bytes of an update on a metered line: TCP payload on an open connection, including TLS and HTTP/2.
+/// A measurement of an update's bytes on a metered line: the TCP payload on an open connection, including TLS and
+/// HTTP/2.
 enum BytesPerUpdate {
     private static let updates = 100
     /// The number of requests before the measurement, after which the server's header table has the repeated headers.

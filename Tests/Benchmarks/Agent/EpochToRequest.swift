@@ -1,8 +1,8 @@
 import BenchmarkReport
 import WaypostTestSupport
 
-/// Measures the time from the last byte of an epoch on the line to the request at the server: decoding, decisions,
-/// commit, packing and sending.
+/// A measurement of the time from the last byte of an epoch on the line to the request at the server. It includes
+/// decoding, decisions, the commit, packing and sending.
 ///
 /// The reference is the sum of the unavoidable parts: an epoch read from a terminal, a commit that reaches the disk,
 /// and a request on an open connection to the same server.

@@ -1,7 +1,7 @@
 import BenchmarkReport
 import LinuxPlatform
 
-/// Measures the size of the installed binary, stripped and including the Swift runtime.
+/// A measurement of the installed binary's size, stripped and including the Swift runtime.
 enum InstalledSize {
     static func measure(in workplace: Workplace) throws {
         let mebibytes = Double(try FileSystem.fileSize(at: workplace.binary)) / 1_048_576

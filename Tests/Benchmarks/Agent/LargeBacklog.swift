@@ -5,7 +5,7 @@ import SQLiteOutbox
 import TimeAndChance
 import WaypostTestSupport
 
-/// Measures a service that delivers a backlog of a million updates.
+/// A measurement of a service that delivers a backlog of a million updates.
 enum LargeBacklog {
     static func measure(in workplace: Workplace, tokenURL: String, endpoint: Endpoint, pending: Int) async throws {
         var feed = try EpochFeed()

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 /// `waypost run`, started as the service manager does.
 struct RunningService {
-    /// The settings of a case; all others have their defaults.
+    /// The settings for a case; all others have their defaults.
     struct Settings {
         /// The name of the case and of the outbox's file.
         var name: String

@@ -1,7 +1,7 @@
 import BenchmarkReport
 import WaypostTestSupport
 
-/// Measures the time from the start of the process to `READY=1`. The reference is a program that does nothing.
+/// A measurement of the time from the start of the process to `READY=1`. The reference is a program that does nothing.
 enum TimeToReady {
     static func measure(in workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
         let feed = try EpochFeed()

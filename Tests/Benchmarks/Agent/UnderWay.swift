@@ -2,7 +2,7 @@ import BenchmarkReport
 import FoundationEssentials
 import WaypostTestSupport
 
-/// Measures the memory and processor time of a service that has been running for a while.
+/// A measurement of the memory and processor time of a service that has been running for a while.
 enum UnderWay {
     private static let updates = 300
     private static let secondsAtOneHertz = 30

@@ -2,7 +2,7 @@ import CByteLoop
 import FoundationEssentials
 import ReceiverSimulator
 
-/// Bytes to decode, repeated until there are enough of them for steady times.
+/// The bytes to decode, repeated until there are enough of them for steady times.
 struct BenchmarkInput {
     let name: String
     let bytes: [UInt8]

@@ -6,8 +6,8 @@ import Reporting
 import TimeAndChance
 import WaypostTestSupport
 
-/// Measures the time from before the last useful byte of an epoch is written to the line until its fix is delivered:
-/// tty, thread, decoder, mailbox, task.
+/// A measurement of the time from just before the last useful byte of an epoch is written to the line until its fix is
+/// delivered. It includes the tty, the thread, the decoder, the mailbox and the task.
 enum FixLatency {
     /// The number of epochs before the measurement, in which the receiver's last sentence is learned.
     private static let warmUp = 5

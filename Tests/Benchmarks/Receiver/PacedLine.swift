@@ -2,7 +2,7 @@ import Glibc
 import LinuxPlatform
 import WaypostTestSupport
 
-/// Sends a drive to a pseudo-terminal at the speed of a line with its baud rate.
+/// A drive that is written to a pseudo-terminal at the speed of a line with the given baud rate.
 struct PacedLine {
     /// The number of bytes that a serial port collects before it passes them on, unless a pause begins earlier.
     private static let chunkBytes = 16

@@ -1,7 +1,7 @@
 /// The changes to a file that a power cut may undo.
 struct FileHistory: Sendable {
     private enum Durability: Sendable {
-        /// Written but not synchronized: each sector is kept or lost.
+        /// Written but not synchronised: each sector is kept or lost.
         case pending
         /// A sync failed: the kernel considers the pages clean, and no later sync writes them.
         case abandoned

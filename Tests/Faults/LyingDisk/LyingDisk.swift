@@ -5,7 +5,7 @@ import TimeAndChance
 /// A disk, backed by real files in one directory, that fails, fills up and loses power on demand.
 ///
 /// SQLite writes through a dedicated VFS over its `unix` VFS, so that caches, write-ahead log and its index behave as
-/// on any disk. Unsynchronized data is remembered together with the previous content; `powerCut` leaves the files in a
+/// on any disk. Unsynchronised data is remembered together with the previous content; `powerCut` leaves the files in a
 /// state that a real disk could show. The seed determines all random choices.
 ///
 /// `@unchecked Sendable`: used by one thread at a time, like the outbox above it.
@@ -56,7 +56,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         isLocked = false
     }
 
-    /// Fails every call until `powerOn`. Keeps unsynchronized data with the probability `share`, or with a random
+    /// Fails every call until `powerOn`. Keeps unsynchronised data with the probability `share`, or with a random
     /// probability if `share` is `nil`.
     package func powerCut(keeping share: Double? = nil) {
         guard !isOff else { return }

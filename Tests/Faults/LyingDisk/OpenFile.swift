@@ -4,12 +4,12 @@ import LinuxPlatform
 /// A file that SQLite has open on a lying disk.
 ///
 /// The real VFS opens the file in SQLite's own memory and remains responsible for it. Only the table of methods is
-/// replaced by a copy in which reading, writing, truncating and synchronizing use the disk. A reference to this value
+/// replaced by a copy in which reading, writing, truncating and synchronising use the disk. A reference to this value
 /// is in the same memory, after the real VFS's data. It keeps the disk alive while the file is open.
 @safe final class OpenFile {
     let disk: LyingDisk
     let path: String
-    /// Whether the journal's directory entry must still be synchronized. SQLite does that with its first sync.
+    /// Whether the journal's directory entry must still be synchronised. SQLite does that with its first sync.
     private var syncsDirectory: Bool
     private let realMethods: UnsafePointer<sqlite3_io_methods>
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>
@@ -114,7 +114,7 @@ import LinuxPlatform
         } catch { return ResultCode.truncate }
     }
 
-    /// Records a sync. Nothing is synchronized on the real disk, because only this disk's own records decide what is
+    /// Records a sync. Nothing is synchronised on the real disk, because only this disk's own records decide what is
     /// durable.
     private func synchronize() -> CInt {
         do throws(SystemError) {

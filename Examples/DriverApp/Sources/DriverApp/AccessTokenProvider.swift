@@ -1,6 +1,7 @@
 import GoogleRidesharingDriver
 
-/// Fetches vehicle tokens from the app's backend for the Driver SDK, in the form of the Driver SDK's guide.
+/// A provider of vehicle tokens for the Driver SDK, in the form of the Driver SDK's guide. It fetches them from the
+/// app's backend.
 class AccessTokenProvider: NSObject, GMTDAuthorization {
 
     enum AccessTokenError: Error {

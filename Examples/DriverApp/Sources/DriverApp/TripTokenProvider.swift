@@ -1,7 +1,7 @@
 import GoogleRidesharingConsumer
 
-/// Fetches trip tokens from the app's backend for the Consumer SDK, in the form of the Consumer SDK's guide, with the
-/// handler's type written out.
+/// A provider of trip tokens for the Consumer SDK, in the form of the Consumer SDK's guide, with the handler's type
+/// written out. It fetches them from the app's backend.
 class TripTokenProvider: NSObject, GMTCAuthorization {
 
     enum TripTokenError: Error {

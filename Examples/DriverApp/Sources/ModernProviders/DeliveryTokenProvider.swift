@@ -1,6 +1,6 @@
 import GoogleRidesharingDriver
 
-/// Fetches delivery vehicles' tokens for the Driver SDK, in the `async` form.
+/// A provider of delivery vehicles' tokens for the Driver SDK, in the `async` form.
 public class DeliveryTokenProvider: NSObject, GMTDAuthorization {
     enum DeliveryTokenError: Error {
         case missingAuthorizationContext

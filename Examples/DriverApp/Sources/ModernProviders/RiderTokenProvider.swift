@@ -1,7 +1,7 @@
 import GoogleRidesharingConsumer
 
-/// Fetches trip tokens for the Consumer SDK, in the form with a completion handler. In Swift 6 mode the closures of
-/// `URLSession` capture only `Sendable` values, so the class and the handler must be `Sendable`.
+/// A provider of trip tokens for the Consumer SDK, in the form with a completion handler. In Swift 6 mode the closures
+/// of `URLSession` capture only `Sendable` values, so the class and the handler must be `Sendable`.
 public final class RiderTokenProvider: NSObject, GMTCAuthorization, @unchecked Sendable {
     enum RiderTokenError: Error {
         case missingAuthorizationContext

@@ -25,7 +25,7 @@ protocol LineDecoder: Sendable {
     var findings: LineFindings { get }
 }
 
-/// Findings from the bytes of a line that explain why no sentences, or no positions, arrive.
+/// Findings from a line's bytes that explain why no sentences, or no positions, arrive.
 struct LineFindings {
     /// Whether whole frames of a binary protocol have arrived. If so, the baud rate is right, but the protocol is
     /// wrong.

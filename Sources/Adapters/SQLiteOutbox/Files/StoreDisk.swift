@@ -3,7 +3,7 @@ package import LinuxPlatform
 /// The disk on which an outbox is stored. All file operations of the outbox and of SQLite go through this port.
 ///
 /// Each method does the same as the method of the same name in `FileSystem` or `FileLock`. `SystemDisk` is the real
-/// disk. The disks of tests fail, fill up, or lose data that hasn't been synchronized.
+/// disk. The disks of tests fail, fill up, or lose data that hasn't been synchronised.
 package protocol StoreDisk: Sendable {
     /// The name of the SQLite VFS with which databases are opened (sqlite.org/vfs.html); `nil` for SQLite's default.
     var databaseFileSystem: String? { get }
@@ -22,7 +22,7 @@ package protocol StoreDisk: Sendable {
     func reserve(_ bytes: Int64, at path: String) throws(SystemError)
     func rename(_ source: String, to destination: String) throws(SystemError)
     func removeFile(at path: String) throws(SystemError)
-    /// Writes `bytes` to a new file, synchronizes it, and atomically renames it to `path`.
+    /// Writes `bytes` to a new file, synchronises it, and atomically renames it to `path`.
     func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError)
 
     func synchronizeFile(at path: String) throws(SystemError)

@@ -53,7 +53,7 @@ final class StoreOpening {
             store.enableCheckpointOnClose()
             try truncateLog(of: store)
         }
-        // The log may be a new file. SQLite synchronizes the directory with its first sync of the log, but ignores an
+        // The log may be a new file. SQLite synchronises the directory with its first sync of the log, but ignores an
         // error of the directory's sync.
         try withSystem(files.path, files.synchronizeDirectory())
         if completes {
@@ -158,7 +158,7 @@ final class StoreOpening {
             return
         }
         isLogDistrusted = false
-        // The emptied log must be synchronized. Otherwise its old pages might come back after a power cut, and hide
+        // The emptied log must be synchronised. Otherwise its old pages might come back after a power cut, and hide
         // newer ones in the database.
         try withSystem(files.path, files.disk.synchronizeFile(at: files.log))
     }
@@ -267,7 +267,7 @@ final class StoreOpening {
     }
 
     /// Returns the last sequence number in the rebuilt store. The caller builds the store again if it is 0, because an
-    /// empty store may never have been synchronized.
+    /// empty store may never have been synchronised.
     private func rebuiltLastSequence() throws(OutboxError) -> Int64 {
         _ = try StoreHeader(files, at: files.rebuilt)
         let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)

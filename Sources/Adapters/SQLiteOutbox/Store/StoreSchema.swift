@@ -157,7 +157,7 @@ enum StoreFormat {
     /// The application ID in the database's header that identifies a store. Its bytes spell "Wayp".
     static let applicationID: Int64 = 0x5761_7970
 
-    /// The settings of the owner's connection.
+    /// The settings for the owner's connection.
     ///
     /// There is a checkpoint every 256 pages. So the log stays at that size and its blocks are overwritten in place. On
     /// a full disk, neither the log nor a checkpoint needs more space than the reserve frees. Deleted rows are
@@ -172,7 +172,7 @@ enum StoreFormat {
         PRAGMA secure_delete = ON;
         """
 
-    /// The settings of the connection through which a tool sends requests. Its commits aren't synchronized, because a
+    /// The settings for the connection through which a tool sends requests. Its commits aren't synchronised, because a
     /// request need not survive a power cut. It never moves the log into the database, because only the owner does
     /// that.
     static let requesterSettings = """

@@ -28,7 +28,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private let onBypass: @Sendable () -> Void
     private let calls = Locked(Calls())
 
-    /// The time limit of a call. It is long because an fsync can take many seconds on worn-out flash memory.
+    /// The time limit for a call. It is long because an fsync can take many seconds on worn-out flash memory.
     private static var timeLimit: Duration { .seconds(30) }
 
     /// Wraps `outbox`. Calls `onBypass` once whenever calls are abandoned.

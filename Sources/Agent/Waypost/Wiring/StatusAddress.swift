@@ -13,7 +13,7 @@ struct StatusAddress: Sendable {
     private let configured: LocalAddress
     private let first: Result<HTTPService, ListenError>
 
-    /// The limits of the pause between attempts to listen. The pause doubles after each attempt.
+    /// The limits for the pause between attempts to listen. The pause doubles after each attempt.
     private static let minimumPause = Duration.seconds(1)
     private static let maximumPause = Duration.seconds(30)
 

@@ -94,7 +94,7 @@ struct LogDescription {
     }
 
     private static func lineReference(_ found: DecoderStatistics.Occurrences) -> String {
-        "\(found.count > 1 ? "first " : "")in line \(found.firstLine)"
+        "\(found.count > 1 ? "first " : "")on line \(found.firstLine)"
     }
 
     private static func receiverNames(in statistics: DecoderStatistics) -> [String] {

@@ -7,7 +7,7 @@ import TimeAndChance
 ///
 /// Before the first date, a tag block's time of transmission is used instead of the last dated instant. The time of
 /// transmission is from another clock, so it is never used after the receiver has sent a date. If a live receiver sends
-/// no date for a while, the host's clock is used, provided that it is synchronized.
+/// no date for a while, the host's clock is used, provided that it is synchronised.
 struct FixCalendar {
     /// The source of the last fix's date.
     enum Basis: UInt8 {
@@ -129,7 +129,7 @@ struct FixCalendar {
         (lastInstant ?? transmissionTime ?? hostTime).map { Self.instant(of: timeOfDay, nearestTo: $0) }
     }
 
-    /// The host's time; `nil` before the timeout, or if the host's clock isn't synchronized or isn't allowed to date
+    /// The host's time; `nil` before the timeout, or if the host's clock isn't synchronised or isn't allowed to date
     /// fixes.
     private var hostTime: UTCTime? {
         guard hasTimedOut, case .repaired(_, _, let hostTime) = dates else { return nil }

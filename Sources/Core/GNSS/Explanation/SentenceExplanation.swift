@@ -95,6 +95,6 @@ struct SentencePlace: Hashable {
     /// The talker and type, such as `GPRMC`.
     let address: String
 
-    /// The address and line, such as `GPGGA in line 212`.
-    var description: String { "\(address) in line \(line)" }
+    /// The address and line, such as `GPGGA on line 212`.
+    var description: String { "\(address) on line \(line)" }
 }

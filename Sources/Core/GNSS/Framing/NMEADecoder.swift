@@ -52,7 +52,7 @@ package struct NMEADecoder: Sendable {
         unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
     }
 
-    /// Whether a live receiver has sent positions for a while without a date, and the host's clock isn't synchronized.
+    /// Whether a live receiver has sent positions for a while without a date, and the host's clock isn't synchronised.
     package var lacksDate: Bool { assembler.calendar.lacksDate }
 
     /// Removes and returns a kind of warning that has occurred; `nil` if there is none. `statistics` counts every

@@ -14,7 +14,7 @@ package struct NMEADecoderOptions: Sendable {
         ///
         /// `reference` returns the current time, accurate to a few years, and is called for each date. `earliest` is a
         /// time that has certainly passed. `hostTime` returns the host's time, or `nil` if the host's clock isn't
-        /// synchronized. The host's time dates the fixes of a receiver that sends no date.
+        /// synchronised. The host's time dates the fixes of a receiver that sends no date.
         case repaired(
             reference: @Sendable () -> UTCTime, earliest: UTCTime, hostTime: @Sendable () -> UTCTime? = { nil })
     }

@@ -60,9 +60,9 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
     case transmitBufferFull
     /// Dates were off by a multiple of 1024 weeks and have been repaired.
     case weekRolloverRepaired
-    /// Dates are too early to be true, and moving them by a multiple of 1024 weeks doesn't repair them.
+    /// Dates are implausibly early, and moving them by a multiple of 1024 weeks doesn't repair them.
     case dateTooEarly
-    /// The receiver hasn't sent a date for a while, so fixes are dated by the host's clock, which is synchronized.
+    /// The receiver hasn't sent a date for a while, so fixes are dated by the host's clock, which is synchronised.
     case datedByHost
     /// The track contradicts the speeds or courses that the receiver reports (`DerivedMotion`).
     case motionContradicted

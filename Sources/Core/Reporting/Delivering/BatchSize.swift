@@ -3,14 +3,14 @@
 ///
 /// The limit starts small. It grows while full batches are answered quickly and shrinks after slow ones. A live
 /// position thus never waits long for the batch ahead of it. If a batch is rejected or gets no answer, the limit is
-/// halved. After a rejection it grows at most halfway to the rejected size. An unpublished limit of the server is thus
+/// halved. After a rejection it grows at most halfway to the rejected size. An unpublished limit on the server is thus
 /// found once and not exceeded repeatedly.
 ///
 /// If a slow batch took no longer than a much smaller one, the server is slow regardless of size. The limit then grows
 /// instead of shrinking.
 struct BatchSize: Sendable, Hashable {
-    /// The limit of the first upload, and of the first upload after a failure. With this many locations, the token and
-    /// the header, a request is about 3 kB long. It fits into the initial window of a new connection (RFC 6928) and
+    /// The limit for the first upload, and for the first upload after a failure. With this many locations, the token
+    /// and the header, a request is about 3 kB long. It fits into the initial window of a new connection (RFC 6928) and
     /// takes a second at 25 kbit/s.
     static let initial = 8
     /// The number of locations that need about as many bytes as the token and the header. A smaller batch isn't

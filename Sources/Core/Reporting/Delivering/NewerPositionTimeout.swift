@@ -1,7 +1,7 @@
 /// The time that an exchange may stay unanswered while a newer position waits. After that, the exchange is aborted.
 ///
 /// Waypost can't know whether a silent server is slow or its connection is dead. The timeout is therefore short at
-/// first and doubles after each abort, up to the time limit of an exchange. A dead connection is thus abandoned within
+/// first and doubles after each abort, up to the time limit for an exchange. A dead connection is thus abandoned within
 /// seconds, but a slow answer still arrives. After a delivery the timeout is twice the time that the delivery took. A
 /// server that is always slow thus receives every update only once.
 struct NewerPositionTimeout: Sendable, Hashable {
@@ -10,7 +10,7 @@ struct NewerPositionTimeout: Sendable, Hashable {
     private let maximum: Duration
     private(set) var duration: Duration
 
-    /// - Parameter maximum: the time limit of an exchange.
+    /// - Parameter maximum: the time limit for an exchange.
     init(maximum: Duration) {
         self.maximum = maximum
         duration = min(Self.initial, maximum)

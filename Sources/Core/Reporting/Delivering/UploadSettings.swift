@@ -2,7 +2,7 @@
 package struct UploadSettings: Sendable, Hashable {
     /// The presence that is sent with every update, unless the vehicle is or may be private.
     package var presence: Presence
-    /// The time limit of an exchange.
+    /// The time limit for an exchange.
     package var timeLimit: Duration
     package var maximumPastLocations: Int
     /// The rate at which a backlog is sent; `nil` sends it as fast as answers arrive.

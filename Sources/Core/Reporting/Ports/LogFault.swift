@@ -62,7 +62,7 @@ package enum LogFault: Sendable, Hashable {
 package struct FixAbsence: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
         /// Sentences with a position were rejected: `rejected` of `stated`. `field` is the most frequent reason, such
-        /// as `longitude out of range`. It applies to `count` sentences, the first of which is in line `firstLine` of
+        /// as `longitude out of range`. It applies to `count` sentences, the first of which is on line `firstLine` of
         /// `log`.
         case rejectedPositions(rejected: Int, stated: Int, field: String, count: Int, log: String, firstLine: Int)
         /// There are this many fixes, but no sentence contains their date.

@@ -91,7 +91,7 @@ package enum ReceiverFault: Sendable, Hashable {
     /// Most or all sentences with a position are rejected because of the given field.
     case positionsRejected(ReportedText, areAll: Bool)
     case noPositionSentences(NoPosition)
-    /// Positions arrive without a date, and the clock of this host isn't synchronized.
+    /// Positions arrive without a date, and the clock of this host isn't synchronised.
     case noDate
     case gpsd(GPSDFault)
 

@@ -273,7 +273,7 @@ extension OnlineCheck {
         /// receiver open.
         let sendsSentences: Bool
         /// A fix whose time still has to be checked, and this host's time at its arrival; `nil` unless this host's
-        /// clock is unsynchronized.
+        /// clock is unsynchronised.
         var uncheckedFix: (fix: Fix, at: UTCTime, detail: String)?
 
         /// Returns the line, after comparing the time of an unchecked fix with Fleet Engine's clock. That clock is

@@ -295,7 +295,7 @@ package struct LogConfiguration: Sendable, Hashable {
     package var format: LogFormat
 
     init(_ root: inout ConfigurationSection) {
-        var section = root.section("log", "the settings of the log")
+        var section = root.section("log", "the settings for the log")
         level = section.choice("level", default: .info, "the least severe level that is logged")
         format = section.choice("format", default: .text, "the format of the lines on standard error")
         section.finish()

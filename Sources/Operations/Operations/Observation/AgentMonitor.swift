@@ -111,7 +111,7 @@ package final class AgentMonitor: ReportingObserver {
     ///   - servesManyVehicles: whether the agent serves many vehicles, as in a load test.
     ///   - systemTime: returns the host's time, which is compared with other clocks. It is `nil` for recorded logs,
     ///     because their dates are in the past and a replay may pause.
-    ///   - synchronizedTime: returns the host's time if the host's clock is synchronized, otherwise `nil`.
+    ///   - synchronizedTime: returns the host's time if the host's clock is synchronised, otherwise `nil`.
     package init(
         clock: MonotonicClock, log: LogWriter? = nil, servesManyVehicles: Bool = false,
         systemTime: (@Sendable () -> UTCTime)? = nil,
@@ -317,7 +317,7 @@ extension AgentMonitor.Snapshot {
         delivery.lastDelivered = (batch.last.timeOfFix, now)
     }
 
-    /// Compares the time of a fix with the current time. If neither Fleet Engine nor a synchronized clock provides the
+    /// Compares the time of a fix with the current time. If neither Fleet Engine nor a synchronised clock provides the
     /// current time, compares the host's clock with the fix instead.
     fileprivate mutating func compare(
         _ fix: Fix, withSystemTime system: UTCTime, synchronizedTime: UTCTime?, at now: Duration

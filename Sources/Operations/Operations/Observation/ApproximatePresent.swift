@@ -6,9 +6,9 @@ package import TimeAndChance
 /// week number.
 ///
 /// The estimate is Fleet Engine's time, if it is known. Otherwise, it is the host's time while the host's clock is
-/// synchronized. Otherwise, it is the release date or the time of the last accepted fix, whichever is later.
+/// synchronised. Otherwise, it is the release date or the time of the last accepted fix, whichever is later.
 ///
-/// A server's time is ignored if it is long before the release or decades after it, and an unsynchronized host clock is
+/// A server's time is ignored if it is long before the release or decades after it, and an unsynchronised host clock is
 /// never used.
 package final class ApproximatePresent: ReportingObserver {
     private struct Sources {
@@ -23,7 +23,7 @@ package final class ApproximatePresent: ReportingObserver {
     private let sources: Locked<Sources>
     private let synchronizedClock: @Sendable () -> UTCTime?
 
-    /// Creates an estimate. `synchronizedClock` returns the host's time while it is synchronized, otherwise `nil`.
+    /// Creates an estimate. `synchronizedClock` returns the host's time while it is synchronised, otherwise `nil`.
     package init(release: UTCTime, synchronizedClock: @escaping @Sendable () -> UTCTime?) {
         self.release = release
         sources = Locked(Sources(lastFixTime: release))

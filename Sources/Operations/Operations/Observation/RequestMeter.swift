@@ -58,7 +58,7 @@ extension LostExchange.Cause {
 
 /// The durations of requests, and the number of failures for each reason.
 package struct RequestFigures: Sendable, Hashable {
-    /// The durations in seconds, with a precision of 5 %. They can't exceed the time limit of a request.
+    /// The durations in seconds, with a precision of 5 %. They can't exceed the time limit for a request.
     private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
     /// The number of failures by the status of the response, or by the reason why there was no response. The key
     /// `noToken` means that there was no token.

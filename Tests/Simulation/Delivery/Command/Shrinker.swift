@@ -1,4 +1,4 @@
-/// Shrinks a failing scenario to less time and fewer kinds of fault, as long as the same law is broken.
+/// A search for the shortest scenario with the fewest kinds of fault that still breaks the same law.
 struct Shrinker {
     private let law: Law
     private(set) var report: WorldReport

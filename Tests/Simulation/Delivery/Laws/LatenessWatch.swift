@@ -1,7 +1,7 @@
 import TimeAndChance
 
-/// Judges the laws about time. These laws apply while the path works: the vehicle's process runs, and every delay that
-/// the retry rules allow after a fault is over.
+/// A watch over the laws about time. These laws apply while the path works: the vehicle's process runs, and every delay
+/// that the retry rules allow after a fault is over.
 struct LatenessWatch {
     /// The maximum time until a position arrives, and between two requests.
     static let limit = Duration.seconds(60)

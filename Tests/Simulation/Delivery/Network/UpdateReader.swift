@@ -3,7 +3,7 @@ import HTTPMessages
 import StrictJSON
 import TimeAndChance
 
-/// Reads an update as strictly as Fleet Engine: names, mask, types and ranges.
+/// A reader that checks an update's names, mask, types and ranges as strictly as Fleet Engine.
 enum UpdateReader {
     struct Update {
         var last: UpdateKey?

@@ -2,7 +2,7 @@ import GNSS
 import Reporting
 import TimeAndChance
 
-/// Records the events of a process in the trace, and checks what they show.
+/// An observer that records a process's events in the trace, and checks them against the laws.
 struct ProcessObserver: ReportingObserver {
     let world: World
     let life: ProcessLife

@@ -26,7 +26,7 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
 
     static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 
-    /// How a fault occurs.
+    /// The way in which a fault occurs.
     enum Shape: Sendable {
         /// The fault occurs once, with this probability at each occasion.
         case strike(ClosedRange<Double>)

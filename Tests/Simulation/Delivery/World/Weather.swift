@@ -1,4 +1,4 @@
-/// Decides which kinds of fault a world has, and when they occur.
+/// The kinds of fault that a world has, and the times at which they occur.
 ///
 /// Each kind has its own dice and draws at every occasion, so that excluding one doesn't affect the others.
 struct Weather {
