@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import Operations
 
 @Suite(.serialized) struct ConfigurationSchemas {
-    /// Validates the documents, one per line, and prints the numbers of the invalid ones.
+    /// A program that validates the documents, one per line, and prints the numbers of the invalid ones.
     private static let validator = """
         import json, sys
         from jsonschema import Draft202012Validator

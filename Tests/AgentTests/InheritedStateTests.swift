@@ -166,7 +166,8 @@ import WaypostTestSupport
         }
     }
 
-    /// Runs `waypost` from a shell that has run a command first. `starter` is the start of the shell's command line.
+    /// Runs `waypost` from a shell that has run a command first, and returns the outcome. `starter` is the start of the
+    /// shell's command line.
     private func runWaypost(
         after shellCommand: String, arguments: [String], as program: [String] = [BuiltProgram.waypost],
         in starter: [String] = []

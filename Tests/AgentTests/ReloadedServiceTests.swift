@@ -43,7 +43,8 @@ import WaypostTestSupport
         return (service, receiver)
     }
 
-    /// Waits until the service has been reloaded `times` times and has opened its receiver again.
+    /// Waits until the service has been reloaded `times` times and has opened its receiver again. Returns `false` if
+    /// that doesn't happen in time.
     private func isReloaded(_ service: RunningProgram, times: Int = 1) async -> Bool {
         guard await service.errors.line(saying: "configuration reloaded", times: times) != nil else { return false }
         return await service.errors.line(saying: "waiting for the first sentence", times: times + 1) != nil

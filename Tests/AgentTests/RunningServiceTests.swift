@@ -282,7 +282,8 @@ import WaypostTestSupport
         #expect(!FileManager.default.fileExists(atPath: store + "-wal"))
     }
 
-    /// Waits until the service has logged the delivery of `count` updates.
+    /// Waits until the service has logged the delivery of `count` updates. Returns `false` if that doesn't happen in
+    /// time.
     private func deliveries(of service: RunningProgram, reach count: Int) async -> Bool {
         await service.errors.wait { lines in
             lines.reduce(0) { sum, line in

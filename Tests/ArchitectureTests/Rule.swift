@@ -1,7 +1,7 @@
 /// A rule for source files. It is a pure function of the file, so that tests can show that each rule detects a breach.
 struct Rule: Sendable {
     let name: String
-    /// Returns the violations in a file; empty if there are none.
+    /// A function that returns the violations in a file; empty if there are none.
     let violations: @Sendable (SourceFile) -> [String]
 }
 

@@ -43,7 +43,7 @@ struct SimulatedBackend: Sendable {
         try JSONValue(parsing: await engine.respond(to: ServedRequest(.get, target)).response.body)
     }
 
-    /// Sends a request with a token to a path below `/v1/providers/p/`.
+    /// Sends a request with a token to a path below `/v1/providers/p/`, and returns the response.
     func send(
         _ method: HTTPMethod, _ target: String, token: String?, body: String = "",
         contentType: String? = "application/json"
@@ -56,7 +56,7 @@ struct SimulatedBackend: Sendable {
         return (served.response.status, try JSONValue(parsing: served.response.body), served)
     }
 
-    /// Sends an update of the vehicle `van` with its own token.
+    /// Sends an update of the vehicle `van` with its own token, and returns the response.
     func sendUpdate(
         _ body: String, as service: FleetService = .onDemandTrips, mask: String = "lastLocation"
     ) async throws -> (status: Int, json: JSONValue, served: ServedResponse) {

@@ -25,7 +25,8 @@ import WaypostTestSupport
         }
     }
 
-    /// Delivers `count` fixes and advances the clock by each wait. The times of the fixes are relative to `start`.
+    /// Delivers `count` fixes and advances the clock by each wait. Returns the waits, and the times of the fixes
+    /// relative to `start`.
     private func deliverFixes(
         _ count: Int, from replay: LogReplay
     ) async throws -> (waits: [Duration], times: [Duration]) {

@@ -137,8 +137,8 @@ package struct HTTPTokenSettings: Sendable, Hashable {
     package var urlSource: String?
     package var method: HTTPMethod
     package var headers: [HeaderTemplate]
-    /// The body, with the same placeholders as `url`. Their values are percent-encoded in a form, and escaped for JSON
-    /// in any other body.
+    /// The body, with the same placeholders as `url`; `nil` for no body. Their values are percent-encoded in a form,
+    /// and escaped for JSON in any other body.
     package var body: Secret?
     package var format: TokenAnswerFormat
     package var limits: HTTPLimits

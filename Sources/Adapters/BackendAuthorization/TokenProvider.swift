@@ -39,11 +39,11 @@ package struct TokenAnswer: Sendable {
     /// The facts about an answer that aren't in its body.
     package struct Origin {
         var source: TokenOrigin
-        /// The answer's media type, without parameters.
+        /// The answer's media type, without parameters; `nil` if it isn't known.
         var mediaType: String?
         /// The issuer's time, in seconds since 1970; `nil` if the answer doesn't state it.
         var issuerTime: Double?
-        /// The time at which the endpoint's certificate expires.
+        /// The time at which the endpoint's certificate expires; `nil` if it isn't known.
         var certificateEnd: UTCTime?
         /// This machine's time when the answer arrived or, for a file, was written, in seconds since 1970.
         var localTime: Double

@@ -5,7 +5,7 @@ package import Reporting
 import TimeAndChance
 package import VehicleAuthorization
 
-/// A `Delivery` that sends a vehicle's updates to Fleet Engine. Each request is authorized by a token from
+/// A `Delivery` that sends a vehicle's updates to Fleet Engine. Each request is authorised by a token from
 /// `authorization`.
 package struct FleetEngineDelivery: Delivery {
     private let vehicle: VehicleName

@@ -29,7 +29,7 @@ struct HTTPConnection {
 
     private let limits: HTTPServiceLimits
     private let allowedHosts: AllowedHosts
-    /// Returns the value of the `Date` header.
+    /// A function that returns the value of the `Date` header.
     private let date: () -> String
     private var parser: HTTPRequestParser
     private var phase: Phase

@@ -59,8 +59,8 @@ struct RecordingFiles {
     private var number: Int
     private var writtenBytes = 0
 
-    /// Continues the numbering of the files that are already in the directory. `start` is the time at which the run
-    /// started, by the host's clock. `isSynchronized` says whether the kernel considers that clock synchronised.
+    /// Creates the next files of the directory, continuing its numbering. `start` is the time at which the run started,
+    /// by the host's clock. `isSynchronized` says whether the kernel considers that clock synchronised.
     init(_ settings: RecordingSettings, start: UTCTime, isSynchronized: Bool) throws(SystemError) {
         self.settings = settings
         let clock = isSynchronized ? "synchronised" : "not synchronised"

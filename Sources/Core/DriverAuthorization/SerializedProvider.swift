@@ -15,9 +15,11 @@ actor SerializedProvider {
     private var waiters: [ObjectIdentifier: [AsyncStream<Outcome>.Continuation]] = [:]
     /// The call, in progress or queued, that the next caller for a context joins.
     private var current: [AuthorizationContext: ProviderCall] = [:]
-    /// The latest call. It completes when the provider has returned and answered, or when the call has timed out.
+    /// The latest call; `nil` before the first call. It completes when the provider has returned and answered, or when
+    /// the call has timed out.
     private var last: Task<Void, Never>?
-    /// The latest call that has timed out. The provider may still be executing this call, or an earlier one.
+    /// The latest call that has timed out; `nil` if none has. The provider may still be executing this call, or an
+    /// earlier one.
     private var stuck: ProviderCall?
 
     init(

@@ -3,7 +3,8 @@ package import StrictJSON
 import TimeAndChance
 
 /// The state of a trip or vehicle at one moment, as a consumer sees it. It contains those members of Fleet Engine's
-/// `Trip`, `Vehicle` and `DeliveryVehicle` that change during a drive. All other members of a response are ignored.
+/// `Trip`, `Vehicle` and `DeliveryVehicle` that change during a drive. All other members of a response are ignored. A
+/// value that the response doesn't contain is `nil`.
 public struct FollowedSnapshot: Sendable, Hashable {
     /// The last location of a vehicle that Fleet Engine knows.
     public struct Position: Sendable, Hashable {

@@ -32,7 +32,7 @@ package struct VehicleUpdate: Sendable, Hashable {
         return fields.joined(separator: ",")
     }
 
-    /// Returns the HTTP request for this update, authorized by `token`.
+    /// Returns the HTTP request for this update, authorised by `token`.
     ///
     /// - Throws: An error if the vehicle's path can't be appended to `endpoint`. Nothing else in an update can fail to
     ///   encode.
@@ -72,7 +72,7 @@ package struct VehicleUpdate: Sendable, Hashable {
 /// same fields.
 ///
 /// Positions from devices other than phones are sent as `supplementalLocation`, with time, sensor and accuracy (Fleet
-/// Engine guide, "Update a vehicle location").
+/// Engine guide, "Update a vehicle location"). An unknown value is `nil`.
 package struct VehicleLocation: Sendable, Hashable {
     /// The coordinates in degrees, WGS 84.
     package var latitude: Double

@@ -68,8 +68,8 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package let code: Code
     /// A description of the failure, which contains no header or body.
     package let detail: ReportedText
-    /// The reason why the certificate isn't trusted. Set only for `.certificateNotTrusted`, and only if the reason is
-    /// known.
+    /// The reason why the certificate isn't trusted; `nil` if it is unknown, and for any other code than
+    /// `.certificateNotTrusted`.
     package let certificateFault: CertificateFault?
     /// The way in which the proxy failed; `nil` if no proxy is configured, or if the proxy didn't cause the failure.
     package let proxyFault: ProxyFault?

@@ -19,14 +19,15 @@ package actor Reporter {
     private let observer: any ReportingObserver
 
     private var state: ReportingState
-    /// The next append to the outbox, to be carried out by the task that delivered the fix.
+    /// The next append to the outbox, to be carried out by the task that delivered the fix; `nil` if there is none.
     private var nextAppend: ReportingState.Append?
-    /// The next action of the delivery loop. There is at most one, because each action follows from the result of the
-    /// previous one or from the end of a wait.
+    /// The next action of the delivery loop; `nil` if there is none. There is at most one, because each action follows
+    /// from the result of the previous one or from the end of a wait.
     private var action: UploadAction?
-    /// The permit for the next upload.
+    /// The permit for the next upload; `nil` until one has been obtained.
     private var permit: (any DeliveryPermit)?
-    /// Wakes the delivery loop when there is an action, or when a timer must be started or has ended.
+    /// The continuation that wakes the delivery loop when there is an action, or when a timer must be started or has
+    /// ended; `nil` while the loop doesn't wait.
     private var changeListener: AsyncStream<Never>.Continuation?
     /// The times at which the sleeps in progress end. Another sleep starts only if it must end before all of these.
     /// Sleeps aren't cancelled, because Swift keeps the timer of a cancelled sleep until it would have ended.

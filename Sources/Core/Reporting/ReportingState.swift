@@ -45,11 +45,11 @@ struct ReportingState: Sendable {
     var spacing: RequestSpacing
     var privateMode: PrivateMode
     var queue = UpdateQueue()
-    /// The last update made from a fix.
+    /// The last update made from a fix; `nil` before the first update.
     var lastReported: LocationUpdate?
     /// The newest update until its first append has ended; then `nil`.
     var liveUpdate: LocationUpdate?
-    /// The append in progress.
+    /// The append in progress; `nil` if there is none.
     var appendInProgress: Append?
     var uploadState: UploadState
 

@@ -91,13 +91,13 @@ struct JSONFault {
         String(decoding: bytes[offset..<min(offset + 16, bytes.count)], as: UTF8.self).first
     }
 
-    /// The offset of the last byte before `offset` that isn't white space.
+    /// The offset of the last byte before `offset` that isn't white space; `nil` if there is none.
     private var previousOffset: Int? { bytes[..<offset].lastIndex { !" \t\r\n".utf8.contains($0) } }
 
     private var previous: Character? { previousOffset.map { Character(Unicode.Scalar(bytes[$0])) } }
 
-    /// The offset of the bracket that opens the innermost object or array around `offset`. This is reliable, because
-    /// everything before `offset` is valid JSON.
+    /// The offset of the bracket that opens the innermost object or array around `offset`; `nil` if there is none. This
+    /// is reliable, because everything before `offset` is valid JSON.
     private var opening: Int? {
         var open: [Int] = []
         var isString = false

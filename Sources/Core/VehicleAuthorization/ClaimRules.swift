@@ -144,7 +144,7 @@ public struct ClaimRules: Sendable, Hashable {
 
     /// Returns the fault of a claim that isn't a string, such as a list of vehicles.
     private static func typeProblem(of claim: String, in token: JSONWebToken) -> ClaimFault? {
-        // Many serializers write null for a missing value, so null isn't a fault here.
+        // Many serialisers write null for a missing value, so null isn't a fault here.
         guard let value = token.claims["authorization"]?.objectValue?[claim], value.stringValue == nil, !value.isNull
         else { return nil }
         return .notAString(claim: claim, kind: value.arrayValue == nil ? value.kind : "a list")

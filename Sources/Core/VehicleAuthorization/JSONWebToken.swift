@@ -24,9 +24,9 @@ package struct JSONWebToken: Sendable {
         package var deliveryVehicleID: String?
         package var tripID: String?
         package var trackingID: String?
-        /// The values of `taskid` and `taskids`.
+        /// The values of `taskid` and `taskids`; `nil` if the token contains neither.
         package var taskIDs: [String]?
-        /// A misspelled claim for the vehicle, such as `vehicleId` or `vehicle_id`.
+        /// A misspelled claim for the vehicle, such as `vehicleId` or `vehicle_id`; `nil` if there is none.
         package var misspelledVehicleClaim: String?
 
         /// Whether an id is `*`, which makes the token valid for all vehicles or trips.
@@ -46,11 +46,11 @@ package struct JSONWebToken: Sendable {
         guard Base64.urlDecoded(parts[2]) != nil else { throw .notBase64URL(part: "signature") }
     }
 
-    /// The value of `exp`, in seconds since 1970 by the issuer's clock.
+    /// The value of `exp`, in seconds since 1970 by the issuer's clock; `nil` if it is missing or isn't a number.
     package var expiry: Double? { claims["exp"]?.numericValue }
-    /// The value of `iat`, in seconds since 1970 by the issuer's clock.
+    /// The value of `iat`, in seconds since 1970 by the issuer's clock; `nil` if it is missing or isn't a number.
     package var issuedAt: Double? { claims["iat"]?.numericValue }
-    /// The value of `nbf`, in seconds since 1970 by the issuer's clock.
+    /// The value of `nbf`, in seconds since 1970 by the issuer's clock; `nil` if it is missing or isn't a number.
     package var notBefore: Double? { claims["nbf"]?.numericValue }
 
     /// The value of `iat`; `nil` if it can't be the time of issue, for example because it is zero or more than a year

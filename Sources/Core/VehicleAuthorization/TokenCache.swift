@@ -206,7 +206,8 @@ struct TokenSlot: Sendable {
     var failure: Failure?
     private(set) var lastUse: UInt64 = 0
     private var held: HeldToken?
-    /// The fingerprint of the token that Fleet Engine rejected last, and the time when it was first fetched, if known.
+    /// The fingerprint of the token that Fleet Engine rejected last, and the time when it was first fetched, if known;
+    /// `nil` if none was rejected.
     private var rejected: (fingerprint: Int, fetchedAt: Duration?)?
 
     mutating func requestToken(now: Duration, use: UInt64) -> TokenCache.Action {

@@ -85,7 +85,7 @@ package struct TokenExpiry: Sendable, Hashable {
 
     /// The clocks that may determine a token's age.
     private struct Clocks {
-        /// The value of `iat`, if it is a plausible time of issue.
+        /// The value of `iat`; `nil` unless it is a plausible time of issue.
         private let issued: Double?
         private let issuers: Double?
         private let local: Double
@@ -253,7 +253,8 @@ public enum ExpirationFormat: String, Sendable, Hashable, CaseIterable {
 }
 
 extension JSONValue {
-    /// The value of a number, or of a string that contains a number, because issuers write times in both ways.
+    /// The value of a number, or of a string that contains a number, because issuers write times in both ways; `nil`
+    /// for any other value.
     package var numericValue: Double? {
         if let text = stringValue { return Double(text.filter { !$0.isWhitespace }) }
         return doubleValue

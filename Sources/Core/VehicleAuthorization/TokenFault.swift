@@ -99,7 +99,7 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
     package let section: String
     /// The key under which an answer should contain the token.
     package let tokenKey: String
-    /// The vehicle, trip or shipment that the token was requested for.
+    /// The vehicle, trip or shipment that the token was requested for; `nil` if it isn't known.
     package let subject: AuthorizationContext.Subject?
     /// The configuration keys of the credentials in the request, such as `authorization.headers`.
     package let credentials: [String]
@@ -191,7 +191,7 @@ package struct EndpointRejection: Sendable, Hashable {
     package let detail: Detail?
     /// Whether the body is HTML or XML, which may come from another server.
     package let isPage: Bool
-    /// The backend's own message.
+    /// The backend's own message; `nil` if it sent none.
     package let message: ReportedText?
 
     package init(status: Int, detail: Detail? = nil, isPage: Bool = false, message: ReportedText? = nil) {

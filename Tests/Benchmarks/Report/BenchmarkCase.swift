@@ -41,19 +41,20 @@ package struct BenchmarkCase: Sendable {
         self.skipped = skipped
     }
 
-    /// Adds the worst acceptable value.
+    /// Returns this case with the worst acceptable value.
     package consuming func keeping(_ floor: Floor) -> Self {
         self.floor = floor
         return self
     }
 
-    /// Adds a reference with a description. `limit` is its value in the same unit; `nil` if it couldn't be measured.
+    /// Returns this case with a reference and its description. `limit` is its value in the same unit; `nil` if it
+    /// couldn't be measured.
     package consuming func against(_ description: String, limit: Double?) -> Self {
         if let limit { reference = (description, limit) }
         return self
     }
 
-    /// Adds another figure of the same measurement.
+    /// Returns this case with another figure of the same measurement.
     package consuming func addingFigure(_ name: String, value: Double) -> Self {
         details.append((name, value))
         return self

@@ -27,7 +27,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     package private(set) var isOff = false
     /// The number of calls of each kind.
     package private(set) var counts: [DiskCall: Int] = [:]
-    /// A closure that receives each call with the name of its file.
+    /// A closure that receives each call with the name of its file; `nil` for none.
     package var observer: ((DiskCall, String) -> Void)?
     /// The `errno` of the last failure, which SQLite asks for.
     var lastError: CInt = 0
@@ -103,7 +103,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     // MARK: Calls
 
-    /// Makes a call of the kind `call` on `path`, unless a fault hits it.
+    /// Makes a call of the kind `call` on `path` with `body`, unless a fault hits it. Returns the result of `body`.
     ///
     /// `mayWrite` says whether a read-only disk rejects the call. `body` gets `true` if it must write only half.
     func perform<Result>(

@@ -15,7 +15,7 @@ public final class RiderTokenProvider: NSObject, GMTCAuthorization, @unchecked S
     /// Creates a provider that asks `backend`.
     public init(backend: URL) { self.backend = backend }
 
-    /// Calls back with a token for the context's trip.
+    /// Calls `completion` with a token for the context's trip, or with an error.
     public func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void

@@ -86,7 +86,7 @@ struct GPSDSession: Sendable {
     private var chosenDevice: String?
     private var lastFixAt = Duration.zero
     /// The newest HDOP and number of satellites used, from the chosen receiver, or from any receiver while none is
-    /// chosen.
+    /// chosen; `nil` until gpsd has reported them.
     private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
     /// The satellites in view, if gpsd has listed them since the last call of `takeSky`; otherwise `nil`.
     private var newSky: Sky?
@@ -95,9 +95,10 @@ struct GPSDSession: Sendable {
     /// The path of the chosen receiver if gpsd has closed or lost it; `nil` once it is back or another one is chosen.
     private var lostDevice: String?
     private var rejection: ReportedText?
-    /// The latest warning about a date that `takeWarning` hasn't returned yet.
+    /// The latest warning about a date that `takeWarning` hasn't returned yet; `nil` if there is none.
     private var warning: ReceiverWarning?
-    /// The receiver whose latest report had no usable fix, and whether a date in the past is the reason.
+    /// The receiver whose latest report had no usable fix, and whether a date in the past is the reason; `nil` if the
+    /// latest report had a fix.
     private var deviceWithoutFix: (device: String, hasPastDates: Bool)?
 
     /// Creates a session for the receiver with the path `device`, or for any receiver if `device` is `nil`.

@@ -6,7 +6,7 @@ import TimeAndChance
 ///
 /// Until gpsd has learned a receiver's cycle, it sends several reports per epoch, each with more values. For some
 /// receivers, gpsd always sends several. The first report may contain a speed that gpsd computed from two positions,
-/// and that a later report replaces by the receiver's own speed. So the last report of an epoch is used. A report
+/// and that a later report replaces with the receiver's own speed. So the last report of an epoch is used. A report
 /// counts as the last one if the previous epoch had as many reports, or if a pause or the next epoch follows it. Later
 /// reports of the same epoch produce no fix.
 struct ReportAssembler: Sendable {

@@ -38,7 +38,7 @@ struct LineFindings {
     var textBeginning: ReportedText?
     /// The fault to report if another program answers in place of a receiver; `nil` if no such program is recognised.
     var otherSpeaker: ReceiverFault?
-    /// The reason why the bytes aren't sentences, if it is known.
+    /// The reason why the bytes aren't sentences; `nil` if it isn't known.
     var noiseFault: ReceiverFault?
     /// The reason why no sentence provides a position; `nil` if one may provide a position, or if there were no
     /// sentences.

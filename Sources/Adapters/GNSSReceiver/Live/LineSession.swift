@@ -7,8 +7,8 @@ import Reporting
 struct LineSession: Sendable {
     private var decoder: any LineDecoder
     private(set) var watch: LineWatch
-    /// The latest idle deadline that has passed. The session doesn't wait for it again, even if the decoder holds the
-    /// epoch back for longer.
+    /// The latest idle deadline that has passed; `nil` if none has. The session doesn't wait for it again, even if the
+    /// decoder holds the epoch back for longer.
     private var passedDeadline: Duration?
     private var skyTakenAt: Duration?
 

@@ -83,7 +83,7 @@ private struct ReceiverLoop {
     private var lastReportedState: ReceiverState?
     /// Whether the line is reopened because no sentences arrived. Such an opening isn't reported.
     private var isReopenedAfterSilence = false
-    /// The decoder's counts from a line that can't be reopened, once it has ended.
+    /// The decoder's counts from a line that can't be reopened; `nil` until the line has ended.
     private var statistics: DecoderStatistics?
 
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {

@@ -4,7 +4,7 @@ import TimeAndChance
 
 /// The offset in time and position between a vehicle's drive and the log, for a replay with many vehicles.
 package struct DriveOffset: Sendable, Hashable {
-    /// The time by which the drive begins later.
+    /// The delay of the drive's start relative to the log's.
     package var delay: Duration
     private let northMeters: Double
     private let eastMeters: Double

@@ -44,7 +44,7 @@ package actor LogReader {
         var pause = GrowthPause()
         /// The first bytes, which show whether the file is a log.
         var beginning: [UInt8] = []
-        /// The times of the first and the last fix so far.
+        /// The times of the first and the last fix so far; `nil` before the first fix.
         var fixTimes: (first: UTCTime, last: UTCTime)?
     }
 

@@ -35,7 +35,7 @@ package struct LogReplay: FixSource {
 
         var fixes: [Fix] = []
         var survey = LogSurvey()
-        /// The error to throw after the fixes of a damaged log have been delivered.
+        /// The error to throw after the fixes of a damaged log have been delivered; `nil` if no log is damaged.
         var failure: FixSourceError?
     }
 
@@ -273,9 +273,11 @@ package struct LogSurvey: Sendable, Hashable {
     private(set) var backwardSteps = 0
 
     private var last: UTCTime?
-    /// The earliest time of any fix. If the logs aren't in order, it isn't the time of the first fix.
+    /// The earliest time of any fix; `nil` before the first fix. If the logs aren't in order, it isn't the time of the
+    /// first fix.
     private var earliest: UTCTime?
-    /// The latest time of any fix. If the logs aren't in order, it isn't the time of the last fix.
+    /// The latest time of any fix; `nil` before the first fix. If the logs aren't in order, it isn't the time of the
+    /// last fix.
     private var latest: UTCTime?
 
     /// The time from `earliest` to `latest`.

@@ -234,7 +234,8 @@ enum LogFileKind: Sendable, Hashable {
     private let stream: UnsafeMutablePointer<z_stream>
     /// Whether the input so far ends at the end of a member. An archive may end only there.
     private(set) var isAtMemberEnd = false
-    /// The error to throw in the next step. It is kept, because the output before the damage must be returned first.
+    /// The error to throw in the next step; `nil` if there is none. It is kept, because the output before the damage
+    /// must be returned first.
     private var damage: Damage?
 
     init() {
@@ -249,7 +250,8 @@ enum LogFileKind: Sendable, Hashable {
         unsafe stream.deallocate()
     }
 
-    /// Decompresses from `input` into `output` until either is used up or a member ends.
+    /// Decompresses from `input` into `output` until either is used up or a member ends. Returns the numbers of bytes
+    /// consumed and produced.
     ///
     /// `input` is a slice because Swift 6.2 doesn't accept a `Span` together with an inout `MutableSpan` in a method.
     func decompress(

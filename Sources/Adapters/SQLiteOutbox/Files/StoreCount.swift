@@ -16,7 +16,8 @@ final class StoreCount {
     /// The log's checkpoint number and salt at the time of the last note (sqlite.org/fileformat2.html §4.1). They
     /// change when the log starts over.
     private var notedLog: [UInt8] = []
-    /// The store's counters when the log's header was last read. They change with every commit.
+    /// The store's counters when the log's header was last read; `nil` before the first reading. They change with every
+    /// commit.
     private var inspected: OutboxCounters?
 
     init(_ files: StoreFiles) { self.files = files }

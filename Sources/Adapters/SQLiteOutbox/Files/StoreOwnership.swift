@@ -10,9 +10,9 @@ import Reporting
 final class StoreOwnership {
     private let files: StoreFiles
     private var lockFileLock: FileLock?
-    /// The lock on the database itself.
+    /// The lock on the database itself; `nil` until it is locked.
     private var storeLock: FileLock?
-    /// The lock on the store that is being built to replace a damaged one.
+    /// The lock on the store that is being built to replace a damaged one; `nil` while no store is being built.
     private var rebuiltLock: FileLock?
 
     /// The maximum number of attempts to lock a file while another process keeps replacing it.

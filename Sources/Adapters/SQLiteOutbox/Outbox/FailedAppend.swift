@@ -1,7 +1,7 @@
 import Reporting
 
-/// The updates of an append that failed, although the disk may contain its commit. When the store is reopened, it
-/// becomes known whether the disk does.
+/// The updates of an append that failed, although the disk may contain its commit. Reopening the store shows whether
+/// the disk contains the commit.
 ///
 /// The caller has kept these updates and appends them again, followed by newer ones. Those that are already in the
 /// store must not be accepted a second time.

@@ -17,7 +17,7 @@ struct OutboxCounters: Sendable, Hashable {
     /// The number of times that the ledger's row has been written. If two copies of the row differ, the copy with the
     /// higher revision is newer.
     var revision: Int64 = 0
-    /// The update with the latest time of fix among the pending and the delivered ones.
+    /// The update with the latest time of fix among the pending and the delivered ones; `nil` if there is none.
     var newest: StoredUpdate?
     var newestDelivered: StoredUpdate?
 

@@ -28,8 +28,8 @@ final class OutboxEngine {
     /// The sequence numbers of the last two accepted live updates, each with the numbers of its shape points.
     private var recentAppends: [ClosedRange<Int64>] = []
     private var isClosed: Bool { ownership == nil }
-    /// The error that every call throws after a failed repair, and the time until which they throw it. The repair isn't
-    /// tried again sooner, because it writes the whole store.
+    /// The error that every call throws after a failed repair, and the time until which they throw it; `nil` unless a
+    /// repair has just failed. The repair isn't tried again sooner, because it writes the whole store.
     private var repairPause: (error: OutboxError, end: Duration)?
 
     /// The number of recent updates among which the newest is searched: they are accepted nearly in order of time.

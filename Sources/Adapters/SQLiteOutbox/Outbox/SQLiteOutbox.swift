@@ -117,7 +117,7 @@ package actor SQLiteOutbox: Outbox {
         try openEngine().carryOut(request)
     }
 
-    /// Closes the outbox and releases its lock. Does nothing if it is closed already. Any other call after this one
+    /// Closes the outbox and releases its lock. Does nothing if it is closed already. After that, any other call
     /// throws.
     package func close() async throws(OutboxError) {
         if case .open(let engine) = state { try engine.close() }
@@ -169,18 +169,20 @@ package struct OutboxConfiguration: Sendable {
     package var durability = OutboxDurability.full
     /// Whether a damaged outbox is replaced. A tool must leave the replacement to the service, which owns the files.
     package var repairsDamage = true
-    /// Returns the time since a fixed moment. It is used to time commits and attempts to reopen the store.
+    /// A function that returns the time since a fixed moment. It is used to time commits and attempts to reopen the
+    /// store.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
-    /// Returns the current time of day, which is used in the names of damaged files.
+    /// A function that returns the current time of day, which is used in the names of damaged files.
     package var now: @Sendable () -> UTCTime = { .system }
-    /// Called on the outbox's thread after a damaged outbox has been replaced.
+    /// A function that is called on the outbox's thread after a damaged outbox has been replaced.
     package var reportRecovery: @Sendable (OutboxRecovery) -> Void = { _ in }
-    /// Called on the outbox's thread once when a warning begins.
+    /// A function that is called on the outbox's thread once when a warning begins.
     package var reportWarning: @Sendable (OutboxWarning) -> Void = { _ in }
-    /// Called on the outbox's thread when a warning ends. Only the case of the warning matters, not its values.
+    /// A function that is called on the outbox's thread when a warning ends. Only the case of the warning matters, not
+    /// its values.
     package var reportWarningEnd: @Sendable (OutboxWarning) -> Void = { _ in }
-    /// Called on the outbox's thread whenever the outbox is opened, with its ledger. If it throws, the outbox stays
-    /// closed.
+    /// A function that is called on the outbox's thread whenever the outbox is opened, with its ledger. If it throws,
+    /// the outbox stays closed.
     package var checkLedger: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
     /// The disk on which all files of the outbox are stored.
     package var disk: any StoreDisk = SystemDisk()

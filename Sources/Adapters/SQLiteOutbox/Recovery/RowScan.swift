@@ -7,7 +7,7 @@ import Reporting
 ///
 /// A row is stored without interruption in one page of a database or a write-ahead log. It begins with the size of its
 /// payload, its sequence number, and a header that lists the type of each value (sqlite.org/fileformat2.html §1.6,
-/// §2.1). Every byte of the file may be the beginning of a row. Whether it is one is decided by the checksum.
+/// §2.1). Every byte of the file may be the beginning of a row. The checksum decides whether the byte is one.
 enum RowScan {
     /// An upper limit for the size of a row in bytes, including its payload size and sequence number.
     private static let maximumRowBytes = 1100

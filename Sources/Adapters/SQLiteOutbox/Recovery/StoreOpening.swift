@@ -8,7 +8,8 @@ final class StoreOpening {
     let counterNote: StoreCount
     private var hasReportedLongLog = false
     private var hasReportedRemovedLog = false
-    /// The identity of the open store's write-ahead log. It shows later whether the log has been removed or replaced.
+    /// The identity of the open store's write-ahead log; `nil` if no log is open. It shows later whether the log has
+    /// been removed or replaced.
     private var log: FileStatus.Identity?
     /// Whether a sync of the log has failed, so that its content may not be on the disk.
     private var isLogDistrusted = false
@@ -29,7 +30,7 @@ final class StoreOpening {
         counterNote = StoreCount(files)
     }
 
-    /// Opens an existing store, and moves the content of its log into the database.
+    /// Opens an existing store, and moves the content of its log into the database. Returns the store and its counters.
     ///
     /// `known` contains the counters in the owner's memory. If `completes` is true, the remaining updates of a commit
     /// that a power cut has cut off are accepted.

@@ -89,7 +89,7 @@ package struct StoreSummary: Sendable, Hashable {
     /// The updates that Fleet Engine has permanently rejected.
     package var quarantined: UpdateTally
     package var newest: StoredUpdate?
-    /// The delivered update with the latest time of fix.
+    /// The delivered update with the latest time of fix; `nil` if nothing has been delivered.
     package var newestDelivered: StoredUpdate?
 
     init(_ counters: OutboxCounters) {

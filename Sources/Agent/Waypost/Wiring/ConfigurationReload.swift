@@ -40,8 +40,8 @@ struct ConfigurationReload {
     private let report: @Sendable () async -> StatusReport
     /// The states of the certificate files with which the current connections were made.
     private let files: CertificateFileStates
-    /// The states of replaced files that turned out to be unusable. The problem with them has been reported and isn't
-    /// reported again.
+    /// The states of replaced files that turned out to be unusable; `nil` if there are none. The problem with them has
+    /// been reported and isn't reported again.
     private var unusableFiles: CertificateFileStates?
 
     /// The interval at which certificate files are checked for replacement.

@@ -25,7 +25,7 @@ final class ServiceManager: Sendable {
         self.log = log
     }
 
-    /// Creates a sender for the service manager named by `NOTIFY_SOCKET` and `WATCHDOG_USEC` in `environment`. Without
+    /// Creates a client for the service manager named by `NOTIFY_SOCKET` and `WATCHDOG_USEC` in `environment`. Without
     /// `NOTIFY_SOCKET`, nothing is sent.
     convenience init(_ environment: [String: String], log: LogWriter) {
         let limit = environment["WATCHDOG_USEC"].flatMap(Int64.init).map(Duration.microseconds) ?? .seconds(20)

@@ -15,7 +15,7 @@ struct ServiceRun: Sendable {
         var cachePolicy = CachePolicy()
         var recordingDirectory: String?
         var reloads: ReloadSource?
-        /// The handover from the previous run.
+        /// The handover from the previous run; `nil` if there was none.
         var last: Handover?
     }
 

@@ -17,7 +17,7 @@ package struct VehicleAgent: Sendable {
         /// The approximate current time, from a clock that may be wrong; `nil` for recorded logs, which keep their
         /// dates. Unless it is `nil`, fixes dated before Waypost's release are rejected.
         package var expectedFix: UTCTime?
-        /// The rule for spacing requests: as for a live vehicle, or as for a recorded log.
+        /// The rule for spacing requests, which differs between live vehicles and recorded logs.
         package var spacing: RequestSpacing
         /// A function that returns the maximum time that a fix can have; `nil` for recorded logs.
         package var latestFix: @Sendable () -> UTCTime?

@@ -121,6 +121,8 @@ struct QuarantineClient {
     private static let timeout = Duration.seconds(15)
     private static let pollInterval = Duration.milliseconds(100)
 
+    /// Carries out `request` and returns the answer.
+    ///
     /// - Throws: `OutboxError` if the outbox can't be used, or `AgentError` if the service doesn't handle the request
     ///   in time.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {

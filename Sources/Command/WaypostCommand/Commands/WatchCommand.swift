@@ -29,7 +29,7 @@ struct WatchCommand {
         configuration = try arguments.configuration()
     }
 
-    /// Follows the trip or vehicle until the trip ends or the task is cancelled.
+    /// Follows the trip or vehicle until the trip ends or the task is cancelled. Returns the exit status.
     func run() async throws -> ExitStatus {
         var changes = 0
         try await Follower(configuration, subject).run { event in
@@ -105,7 +105,8 @@ struct SnapshotLine {
         (snapshot.position?.timeOfFixMillisecondsSince1970).map(UTCTime.init(millisecondsSince1970:))
     }
 
-    /// The age of the fix in seconds; 0 if the time of the fix is ahead of this machine's clock.
+    /// The age of the fix in seconds; 0 if the time of the fix is ahead of this machine's clock, `nil` if the time is
+    /// unknown.
     private var age: Double? { timeOfFix.map { max(0, $0.duration(to: now) / .seconds(1)) } }
 
     private var arrival: UTCTime? {

@@ -103,7 +103,7 @@ struct FixesCommand {
         let (logs, total, decoding) = await LogSummary.summaries(of: try reader)
         Terminal.draw("")
         if decoding.isInterrupted { throw decoding.interruption(results: "a summary needs the complete logs") }
-        // If the first log can't be read, there is nothing to summarize.
+        // If the first log can't be read, there is nothing to summarise.
         if decoding.failure == nil || logs.contains(where: { $0.statistics.bytes > 0 }) {
             try StandardOutput.write(line: FixesSummary(logs: logs, total: total, now: .system).text)
         }

@@ -11,8 +11,9 @@ struct LogSummary: Sendable {
     let statistics: DecoderStatistics
     let track: TrackSummary
 
-    /// Decodes logs one after another. If a log is damaged, decodes its readable part and then stops. The total is
-    /// empty if there is only one log, because it would repeat that log's summary.
+    /// Decodes the logs of `reader` one after another. Returns the summary of each log, the total of their tracks, and
+    /// the outcome of the decoding. If a log is damaged, decodes its readable part and then stops. The total is empty
+    /// if there is only one log, because it would repeat that log's summary.
     static func summaries(of reader: LogReader) async -> (
         logs: [LogSummary], total: TrackSummary, decoding: LogDecoding
     ) {
@@ -52,7 +53,7 @@ struct LogDescription {
     let omissions: [(count: Int, text: String)]
     /// The number of fixes, and of epochs without one, such as `208 of 300 epochs; 92 without a position`.
     let fixes: String
-    /// The receiver's warnings, each with the line in which it first occurs.
+    /// The receiver's warnings, each with the line on which it first occurs.
     let warnings: [String]
 
     init(_ statistics: DecoderStatistics) {

@@ -80,8 +80,8 @@ struct ProgressLine {
             + [fleet.figures.failureList].compactMap(\.self)
     }
 
-    /// The time left until the planned end. Without a plan, it is an estimate: the time to deliver all expected updates
-    /// at the average rate so far.
+    /// The time left until the planned end; `nil` if it can't be estimated. Without a plan, it is an estimate: the time
+    /// to deliver all expected updates at the average rate so far.
     private var remaining: Duration? {
         guard let progress, progress.share > 0.02 else { return nil }
         if progress.remaining > .milliseconds(50) { return progress.remaining }

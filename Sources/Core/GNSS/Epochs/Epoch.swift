@@ -27,7 +27,8 @@ struct Epoch {
     /// The number of sentences of each type, in four bits per type. Counting stops at 15.
     private(set) var sentenceCounts: UInt64 = 0
 
-    /// The time of day according to a second clock, if the sentences of one burst contain times from two clocks.
+    /// The time of day according to a second clock; `nil` unless the sentences of one burst contain times from two
+    /// clocks.
     private(set) var otherTime: TimeOfDay?
     private(set) var claims = PositionClaims()
     private(set) var values = EpochValues()

@@ -23,21 +23,23 @@ struct FixCalendar {
         case hostClock
     }
 
-    /// The last date sentence. It has no validity flag, so it dates only fixes whose time is close to the sentence's
-    /// time.
+    /// The last date sentence; `nil` if there was none. It has no validity flag, so it dates only fixes whose time is
+    /// close to the sentence's time.
     private(set) var candidate: DateSentence?
-    /// The date in a sentence whose flags say that there is no position. It is used only until there is a better date.
+    /// The date in a sentence whose flags say that there is no position; `nil` if there was none. It is used only until
+    /// there is a better date.
     private(set) var voidDate: DateSentence?
     /// The last instant whose date was the receiver's; `nil` until the receiver has sent a date.
     private var lastInstant: UTCTime?
-    /// The time of transmission from the last tag block that applies to the current epoch or an earlier one.
+    /// The time of transmission from the last tag block that applies to the current epoch or an earlier one; `nil` if
+    /// there was none.
     private(set) var transmissionTime: UTCTime?
-    /// The time of transmission from a tag block whose sentence may begin the next epoch.
+    /// The time of transmission from a tag block whose sentence may begin the next epoch; `nil` if there is none.
     private var nextTransmissionTime: UTCTime?
     private(set) var basis = Basis.lastDate
     private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
-    /// The earliest time of day for which no date is known yet.
+    /// The earliest time of day for which no date is known yet; `nil` if there is none.
     private var undatedSince: TimeOfDay?
     /// Whether `dateTimeout` has passed without a date.
     private var hasTimedOut = false
@@ -163,7 +165,7 @@ struct FixCalendar {
         let meant = dates.instant(meantBy: date.instant)
         if let found = meant.warning { warning = found }
         // If the receiver's date is wrong, its time of day may be wrong too. The host's date would be no help, so the
-        // wait for a date begins again.
+        // wait for a date starts over.
         if meant.instant == nil {
             undatedSince = nil
             hasTimedOut = false

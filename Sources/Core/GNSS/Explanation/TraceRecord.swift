@@ -7,14 +7,14 @@ struct TraceRecord {
     private var currentEpoch = TracedEpoch(serial: 0)
     /// The epochs whose fixes wait for a date, oldest first.
     private var waitingEpochs: [TracedEpoch] = []
-    /// The sentence from which the last fix's date was taken.
+    /// The sentence from which the last fix's date was taken; `nil` before the first dated fix.
     private var lastDateSource: SentencePlace?
-    /// The sentence that set `FixCalendar.candidate`.
+    /// The sentence that set `FixCalendar.candidate`; `nil` while that is `nil`.
     private var candidateSource: SentencePlace?
-    /// The sentence that set `FixCalendar.voidDate`.
+    /// The sentence that set `FixCalendar.voidDate`; `nil` while that is `nil`.
     private var voidDateSource: SentencePlace?
     private var tagBlockPlace: SentencePlace?
-    /// The tag block that contains the current time of transmission.
+    /// The tag block that contains the current time of transmission; `nil` while there is none.
     private var transmissionSource: SentencePlace?
     private var transmissionTime: UTCTime?
     private var headingSource: SentencePlace?

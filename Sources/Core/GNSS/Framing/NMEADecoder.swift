@@ -380,7 +380,7 @@ extension NMEADecoder {
     }
 
     // Each frequent type has a separate function. One function for all types is a third slower, because it is too large
-    // for the optimizer to keep the fields in registers.
+    // for the optimiser to keep the fields in registers.
 
     @inline(never)
     private mutating func readRMC(_ text: SentenceText, address: UInt64, _ emit: (Fix) -> Void) {

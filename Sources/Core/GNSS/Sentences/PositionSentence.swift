@@ -14,7 +14,7 @@ struct PositionSentence {
     var hdop: Double?
     var satellitesUsed: Int?
     var mode: FixMode?
-    /// The number of days since 1970-01-01.
+    /// The number of days since 1970-01-01; `nil` if the sentence contains no date.
     var date: Int32?
 
     /// Returns whether the sentence can be used. If the sentence is void, its faults don't matter, because only its

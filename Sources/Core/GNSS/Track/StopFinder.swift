@@ -13,9 +13,9 @@ package struct StopFinder: Sendable {
     /// The total duration of all stops that have ended.
     private var endedStopTime = Duration.zero
     private var classifier = MotionClassifier()
-    /// The current period of standing, which becomes a stop if it is long enough.
+    /// The current period of standing, which becomes a stop if it is long enough; `nil` while the vehicle moves.
     private var candidate: TrackStop?
-    /// The last stop, which continues if the vehicle soon stands in the same place again.
+    /// The last stop, which continues if the vehicle soon stands in the same place again; `nil` before the first stop.
     private var latestStop: TrackStop?
 
     private let minimumDuration: Duration

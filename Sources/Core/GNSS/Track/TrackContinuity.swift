@@ -18,7 +18,7 @@ package struct TrackContinuity: Sendable {
     private static let rememberedIntervalCount = 8
 
     private var previous: Fix?
-    /// The fix before `previous`.
+    /// The fix before `previous`; `nil` if there was none.
     private var earlier: Fix?
     /// The latest intervals between fixes in milliseconds, in no particular order.
     private var intervals = InlineArray<8, Int64>(repeating: .max)

@@ -3,9 +3,9 @@ package import TimeAndChance
 /// The statistics of a track.
 package struct TrackStatistics: Sendable {
     package private(set) var fixCount = 0
-    /// The time of the first fix that was added.
+    /// The time of the first fix that was added; `nil` before the first fix.
     package private(set) var firstTime: UTCTime?
-    /// The time of the last fix that was added.
+    /// The time of the last fix that was added; `nil` before the first fix.
     package private(set) var lastTime: UTCTime?
     /// The length of the track in metres, without gaps and jumps.
     package private(set) var distanceMeters = 0.0

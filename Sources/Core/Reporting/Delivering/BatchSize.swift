@@ -43,9 +43,9 @@ struct BatchSize: Sendable, Hashable {
     /// The limit to restore once a probe has been delivered. A probe carries only the newest position.
     private var limitAfterProbe: Int
     private var smallestRejected: Int?
-    /// The size of the smallest batch that was aborted because a newer position was waiting.
+    /// The size of the smallest batch that was aborted because a newer position was waiting; `nil` if none was aborted.
     private var smallestAborted: Int?
-    /// The last delivery on this network path.
+    /// The last delivery on this network path; `nil` if there was none.
     private var previousDelivery: Delivery?
     /// Whether the last two batches of different sizes took about the same time.
     private var isServerSlow = false

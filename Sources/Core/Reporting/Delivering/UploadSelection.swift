@@ -1,15 +1,16 @@
 /// The selection of the next upload's contents, based on the pending updates, the positions in memory, and the time
 /// since the last delivery. This type does no I/O.
 struct UploadSelection: Sendable {
-    /// The newest update that the outbox could not store. It is sent from memory until there is a newer update.
+    /// The newest update that the outbox could not store; `nil` if it has stored all updates. It is sent from memory
+    /// until there is a newer update.
     private var unstored: LocationUpdate?
-    /// The newest update that was delivered from memory. The outbox doesn't know about it, so an older update from the
-    /// outbox must not be sent as the newest.
+    /// The newest update that was delivered from memory; `nil` if none was. The outbox doesn't know about it, so an
+    /// older update from the outbox must not be sent as the newest.
     private var deliveredUnstored: LocationUpdate?
     /// Whether the outbox's updates are wrong, but the outbox has not been notified yet. If so, `unstored` and
     /// `deliveredUnstored` lead uploads regardless of the times of their fixes.
     private var overrulesStored = false
-    /// The update that was last sent as `lastLocation`, and the time when it was first sent.
+    /// The update that was last sent as `lastLocation`, and the time when it was first sent; `nil` if none was sent.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?
     private let heartbeat: Duration
     /// The time when the live position must be repeated.
@@ -93,7 +94,7 @@ struct UploadSelection: Sendable {
         if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
     }
 
-    /// Records that the service rejected the position that led `batch`. The time until the next heartbeat starts again,
+    /// Records that the service rejected the position that led `batch`. The time until the next heartbeat starts over,
     /// so that the position isn't repeated in a loop.
     mutating func didReject(_ batch: UploadBatch, at now: Duration) {
         postponeHeartbeat(at: now)

@@ -25,7 +25,7 @@ struct UploadState: Sendable {
         /// Whether there may be anything new to send.
         var hasAny = false
         var hasNewerPosition = false
-        /// The request for the next upload that went to the outbox with the append in progress.
+        /// The request for the next upload that went to the outbox with the append in progress; `nil` if there is none.
         var appendRequest: BatchRequest?
         /// Whether nothing was pending when the outbox was last read.
         var isOutboxEmpty = false
@@ -61,12 +61,13 @@ struct UploadState: Sendable {
 
     /// The positions that led certain earlier uploads.
     struct Leaders: Sendable, Hashable {
-        /// The position that led the last accepted upload. A later rejection of a batch can't be due to this position.
+        /// The position that led the last accepted upload; `nil` before the first one. A later rejection of a batch
+        /// can't be due to this position.
         var delivered: LocationUpdate?
         /// The start of the first upload that was led by `delivered`.
         var deliveredStartedAt = Duration.zero
-        /// The position that led an upload whose answer could not be decoded. It may have arrived, so it isn't sent
-        /// again.
+        /// The position that led an upload whose answer could not be decoded; `nil` if there was none. It may have
+        /// arrived, so it isn't sent again.
         var undecodable: LocationUpdate?
     }
 

@@ -8,7 +8,8 @@ package protocol Delivery: Sendable {
     /// Whether the service records a vehicle's presence.
     var hasPresence: Bool { get }
 
-    /// Obtains a permit for one request. The reporter calls this before every request. The call may take long.
+    /// Obtains and returns a permit for one request. The reporter calls this before every request. The call may take
+    /// long.
     func prepare() async throws(DeliveryFault) -> any DeliveryPermit
 
     /// Reports the presence without a position, and returns the result. This also works in a cancelled task, such as at

@@ -15,10 +15,10 @@ package actor MemoryOutbox: Outbox {
     /// The pending updates in order of acceptance.
     private var rows: [Row] = []
     private var newestUpdate: StoredUpdate?
-    /// The sequence numbers of the last update and its shape points.
+    /// The sequence numbers of the last update and its shape points; `nil` before the first update.
     private var lastAppended: ClosedRange<Int64>?
     private var newestDelivered: StoredUpdate?
-    /// Wakes an `append` that waits for room.
+    /// The continuation that wakes an `append` that waits for room; `nil` if none waits.
     private var roomListener: AsyncStream<Never>.Continuation?
     private var maximumDeliveryTime = Duration.zero
 

@@ -3,7 +3,8 @@ package import TimeAndChance
 
 /// A position to report, as the outbox stores it and as it is delivered.
 ///
-/// Its values are rounded to about a centimetre, the best accuracy of a receiver; more digits would only cost bytes.
+/// Its values are rounded to about a centimetre, the best accuracy of a receiver; more digits would only cost bytes. A
+/// value that is unknown is `nil`.
 package struct LocationUpdate: Sendable, Hashable {
     /// The factor for rounding latitude and longitude to 10⁻⁷ degrees, which is at most 1.1 cm on the ground.
     package static let unitsPerDegree = 1e7

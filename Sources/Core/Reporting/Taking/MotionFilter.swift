@@ -13,8 +13,8 @@ struct MotionFilter: Sendable {
     /// The vehicle's motion at the last fix; `nil` if it is unknown.
     private(set) var motion: Motion?
 
-    /// The last fix. If the receiver's speed or accuracy is missing or wrong, the fix has values derived from the
-    /// track. `Plausibility` compares the next fix with this fix.
+    /// The last fix; `nil` before the first fix. If the receiver's speed or accuracy is missing or wrong, the fix has
+    /// values derived from the track. `Plausibility` compares the next fix with this fix.
     private(set) var measured: Fix?
 
     /// Whether the track contradicts the receiver's speeds or courses. If so, neither is reported.
@@ -94,7 +94,8 @@ struct DeadReckoningAccuracy: Sendable {
     /// The initial radius in metres if the receiver has reported none.
     private static let defaultRadius = 10.0
 
-    /// The time of the last satellite position; before the first one, the time of the first estimate.
+    /// The time of the last satellite position; before the first one, the time of the first estimate. It is `nil`
+    /// before the first fix.
     private var estimatedSince: UTCTime?
     private var radius = defaultRadius
     /// The length in metres of the estimated track since the last satellite position.

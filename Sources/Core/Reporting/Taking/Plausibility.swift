@@ -19,10 +19,10 @@ package struct Plausibility: Sendable {
     private var lastAccepted: Fix?
     /// Whether a position measured by satellites has been accepted, not only estimates by dead reckoning.
     private var hasAcceptedMeasured = false
-    /// The fix before `lastAccepted`, if the two agree.
+    /// The fix before `lastAccepted`; `nil` unless the two agree.
     private var earlierAccepted: Fix?
     private var candidate: Fix?
-    /// The rejected fix before `candidate`.
+    /// The rejected fix before `candidate`; `nil` if there is none.
     private var earlierCandidate: Fix?
     private var candidateCount = 0
 

@@ -48,9 +48,10 @@ package struct PrivateMode: Sendable {
     package private(set) var mayBeInZone: Bool
     /// Whether the next fix may have been measured while the switch was still on.
     private var nextFixMayBeEarlier = false
-    /// The time of the last reading of a polled switch.
+    /// The time of the last reading of a polled switch; `nil` before the first reading.
     private var lastReading: Duration?
-    /// The time until which arriving fixes may have been measured during a gap between two readings.
+    /// The time until which arriving fixes may have been measured during a gap between two readings; `nil` if there was
+    /// no gap.
     private var doubtEndsAt: Duration?
 
     package init(zones: [PrivateZone]) {

@@ -47,7 +47,8 @@ package struct ReportingPolicy: Sendable {
     private let kind: Kind
     private let heartbeat: Duration
     private var manoeuvreDetector = ManoeuvreDetector()
-    /// The last update with the rounded position that a follower knows, but with the exact speed and accuracy.
+    /// The last update, with the rounded position that a follower knows but with the exact speed and accuracy; `nil`
+    /// before the first update.
     private var lastReported: Fix?
     private var lastFixTime: UTCTime?
     /// The time between the last two fixes.

@@ -10,8 +10,8 @@ package struct RequestSpacing: Sendable {
     private static let liveTolerance = Duration.milliseconds(500)
 
     private let isLive: Bool
-    /// The minimum age of any reported fix. An age is the monotonic clock's reading minus the time of the fix, so only
-    /// differences between ages mean anything.
+    /// The minimum age of any reported fix; `nil` before the first one. An age is the monotonic clock's reading minus
+    /// the time of the fix, so only differences between ages mean anything.
     private var minimumAge: Duration?
 
     /// The spacing for a recorded log. Only the times of fixes decide, so that a log leads to the same updates at any

@@ -12,8 +12,8 @@ struct UpdateQueue: Sendable {
     static let maximumUpdates = 1024
     private static let maximumUpdatesPerAppend = ShapePoints.maximumPoints + 1
 
-    /// The last append, if it failed. It may have been committed to the disk anyway, so it is repeated unchanged. The
-    /// outbox then recognises the updates and doesn't accept them twice.
+    /// The last append if it failed; otherwise `nil`. It may have been committed to the disk anyway, so it is repeated
+    /// unchanged. The outbox then recognises the updates and doesn't accept them twice.
     private var failedAppend: Append?
     /// The updates that aren't part of an append yet.
     private var updates: [LocationUpdate] = []

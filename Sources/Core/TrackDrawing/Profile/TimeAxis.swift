@@ -22,7 +22,7 @@ struct TimeAxis: Sendable {
     struct Tick: Sendable, Hashable {
         let x: Double
         let text: String
-        /// The date, which is set only on the first tick of a day.
+        /// The date; `nil` except on the first tick of a day.
         var date: String?
     }
 

@@ -22,7 +22,7 @@ package enum OnlineCheck {
         ["outbox", "receiver", "token", "Fleet Engine"] + (hasTripTokens(configuration) ? ["trip token"] : [])
     }
 
-    /// Runs all checks. They take half a minute. Finding an unknown baud rate takes longer, and a service that doesn't
+    /// Runs all checks, which take half a minute. Finding an unknown baud rate takes longer, and a service that doesn't
     /// respond takes ten seconds more.
     ///
     /// - Parameters:
@@ -318,7 +318,7 @@ extension OnlineCheck {
 /// The state of a receiver during the wait for its first fix.
 package struct FirstFixWait: Sendable {
     fileprivate private(set) var state: ReceiverState?
-    /// A receiver's warning that explains why there is no fix.
+    /// A receiver's warning that explains why there is no fix; `nil` if there is none.
     private var cause: ReceiverWarning?
 
     package init() {}

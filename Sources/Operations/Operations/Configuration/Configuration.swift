@@ -22,7 +22,7 @@ public struct Configuration: Sendable {
     package var authorization: AuthorizationConfiguration
     /// The name of the section that `authorization` was read from, for use in messages.
     private(set) var authorizationSection = "authorization"
-    /// The provider of tokens for trips, which `waypost watch --trip` uses.
+    /// The provider of tokens for trips, which `waypost watch --trip` uses; `nil` if none is configured.
     package var consumerAuthorization: AuthorizationConfiguration?
     package var reporting: ReportingConfiguration
     package var upload: UploadConfiguration

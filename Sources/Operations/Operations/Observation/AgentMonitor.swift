@@ -22,8 +22,8 @@ package final class AgentMonitor: ReportingObserver {
         /// The number of times that the outbox exceeded its time limit and was bypassed.
         package var storeBypasses = 0
         package var configuration = LoadedConfiguration()
-        /// The progress of a replay: how far into its logs it has got, their total length, and the time at which it
-        /// began.
+        /// The progress of a replay: the time reached within its logs, their total length, and the time at which it
+        /// began; `nil` if there is no replay.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
     }
 
@@ -32,16 +32,16 @@ package final class AgentMonitor: ReportingObserver {
         package var state: ReceiverState?
         /// The time at which `state` was reported.
         package var stateAt = Duration.zero
-        /// The satellites in the receiver's last report of them.
+        /// The satellites in the receiver's last report of them; `nil` before the first report.
         package var sky: (sky: Sky, at: Duration)?
         package var lastFix: (fix: Fix, at: Duration)?
-        /// The time at which private mode last withheld a fix.
+        /// The time at which private mode last withheld a fix; `nil` if it has withheld none.
         package var withheldAt: Duration?
-        /// The time of the last fix, including withheld ones.
+        /// The time of the last fix, including withheld ones; `nil` before the first fix.
         package var lastFixAt: Duration? { [lastFix?.at, withheldAt].compactMap(\.self).max() }
-        /// The reason why the last rejected fix was rejected.
+        /// The reason why the last rejected fix was rejected; `nil` if none was rejected.
         package var lastRejection: FixRejection?
-        /// The receiver's last warning about a problem that prevents fixes.
+        /// The receiver's last warning about a problem that prevents fixes; `nil` if there was none.
         package var obstacle: ReceiverWarning?
 
         /// Returns the current time according to the receiver, calculated from its last fix; `nil` before the first
@@ -53,7 +53,8 @@ package final class AgentMonitor: ReportingObserver {
 
     /// The deliveries to Fleet Engine.
     package struct Delivery: Sendable {
-        /// The last delivered position: the time of its fix, and the time at which Fleet Engine acknowledged it.
+        /// The last delivered position: the time of its fix, and the time at which Fleet Engine acknowledged it; `nil`
+        /// before the first delivery.
         package var lastDelivered: (timeOfFix: UTCTime, at: Duration)?
         /// The time of the upload loop's next attempt; `nil` unless the loop is waiting for one.
         package var nextAttempt: Duration?
@@ -64,18 +65,20 @@ package final class AgentMonitor: ReportingObserver {
     package struct Token: Sendable {
         /// The time at which Waypost stops using the current token; `nil` while there is no token.
         package var usedUntil: Duration?
-        /// The last condition that explains why a token was missing or rejected, and the time at which it was raised.
+        /// The last condition that explains why a token was missing or rejected, and the time at which it was raised;
+        /// `nil` if there was none.
         package var lastRejection: (code: ConditionCode, at: Duration)?
-        /// The time of the last warning about the token provider.
+        /// The time of the last warning about the token provider; `nil` if there was none.
         fileprivate var warnedAt: Duration?
     }
 
     /// The times of other clocks, with which the host's clock is compared.
     package struct Clocks: Sendable {
-        /// The offset of the host's clock from Fleet Engine's clock. If Fleet Engine hasn't sent its time within ten
-        /// minutes, it is the offset from the receiver's clock.
+        /// The offset of the host's clock from Fleet Engine's clock; `nil` until one is known. If Fleet Engine hasn't
+        /// sent its time within ten minutes, it is the offset from the receiver's clock.
         package var offset: (offset: Duration, isFromServer: Bool, at: Duration)?
-        /// Fleet Engine's time in the last response that contained it, and the time at which the response arrived.
+        /// Fleet Engine's time in the last response that contained it, and the time at which the response arrived;
+        /// `nil` before the first such response.
         package var serverTime: (time: UTCTime, at: Duration)?
 
         /// Returns Fleet Engine's time at the moment `now`; `nil` if no response has contained its time.

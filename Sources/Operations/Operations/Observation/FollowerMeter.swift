@@ -45,9 +45,10 @@ package struct FollowerErrors: Sendable {
         let isAfterBreak: Bool
     }
 
-    /// The last reported position.
+    /// The last reported position; `nil` before the first one.
     private var reported: Fix?
-    /// The latest fix. It hasn't been measured yet, because an update may still be made from it.
+    /// The latest fix; `nil` if there is none to measure. It hasn't been measured yet, because an update may still be
+    /// made from it.
     private var latest: MeasuredFix?
     /// The fixes since the last reported position, whose track hasn't been reported yet.
     private var waitingFixes: [MeasuredFix] = []

@@ -35,7 +35,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var reporting: String?
         package var configurationHash: String?
         package var outboxPath: String?
-        /// The last known extent of the outbox's files.
+        /// The last known extent of the outbox's files; `nil` if it isn't known.
         package var extent: StoreExtent?
         package var residentBytes: Int64?
         package var systemTime: UTCTime?

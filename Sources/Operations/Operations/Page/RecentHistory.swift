@@ -71,7 +71,7 @@ struct RecentHistory: Sendable {
     /// The minimum duration of an outage. Shorter interruptions, which end with the next attempt, aren't shown.
     private static let minimumOutage = Duration.seconds(5)
 
-    /// The newest accepted fix, and the time at which it arrived.
+    /// The newest accepted fix, and the time at which it arrived; `nil` before the first one.
     private(set) var newestFix: (fix: Fix, at: Duration)?
     private var isPrivate = false
     private var storedFixes: [CompressedFix] = []

@@ -11,10 +11,10 @@ package struct FaultPlan: Sendable, Hashable {
     package var drops = 0.0
     /// The rate of requests whose update is committed, but whose response stops after the first bytes.
     package var stalls = 0.0
-    /// The range of the delay before a response, in seconds. The delay of each response is drawn uniformly from the
-    /// range.
+    /// The range of the delay before a response, in seconds; `nil` for no delay. The delay of each response is drawn
+    /// uniformly from the range.
     package var delay: ClosedRange<Double>?
-    /// The advice on when to retry, sent with injected errors with status 429 or 503.
+    /// The advice on when to retry, sent with injected errors with status 429 or 503; `nil` for none.
     package var retryAdvice: RetryAdvice?
     package var tokens = TokenFaultPlan()
     /// The maximum number of past locations in an update; `nil` for no limit. An update with more past locations is

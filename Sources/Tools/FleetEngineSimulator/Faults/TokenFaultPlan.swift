@@ -20,8 +20,8 @@ package struct TokenFaultPlan: Sendable, Hashable {
 
     package var outage: Outage?
     package var rates: [FaultRate<TokenFault>] = []
-    /// The range of the delay before a response, in seconds. The delay of each response is drawn uniformly from the
-    /// range.
+    /// The range of the delay before a response, in seconds; `nil` for no delay. The delay of each response is drawn
+    /// uniformly from the range.
     package var delay: ClosedRange<Double>?
     /// The lifetime of the tokens, in seconds.
     package var lifetime = 3600

@@ -35,7 +35,7 @@ package struct VehicleRecord: Sendable {
     package private(set) var order = LocationOrder()
     package private(set) var forgottenFixTimes = 0
     private(set) var arrivals = ArrivalChart()
-    /// The time at which a position last arrived.
+    /// The time at which a position last arrived; `nil` before the first one.
     private(set) var positionArrivedAt: UTCTime?
 
     /// The distinct fix times of all delivered positions, in order.

@@ -110,7 +110,7 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
         if let scalar = id.unicodeScalars.first(where: { "/:?,#".unicodeScalars.contains($0) || $0.value < 0x20 }) {
             return "the id contains \"\(scalar)\""
         }
-        // The standard library has no public API for Unicode normalization, so an underscored one is used.
+        // The standard library has no public API for Unicode normalisation, so an underscored one is used.
         if !id.utf8.elementsEqual(id._nfcCodeUnits) { return "the id is not in Unicode Normalization Form C" }
         return nil
     }

@@ -3,7 +3,7 @@ import GNSS
 import HTTPMessages
 import TimeAndChance
 
-/// A simulated Fleet Engine that accepts well-formed and authorized requests, and fails at times. It reports every
+/// A simulated Fleet Engine that accepts well-formed and authorised requests, and fails at times. It reports every
 /// request to the account, which judges the laws.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.

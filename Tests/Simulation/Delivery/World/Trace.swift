@@ -14,7 +14,7 @@ struct Trace {
     private(set) var count = 0
     /// The number of events by mark.
     private(set) var counts = [Int](repeating: 0, count: Mark.allCases.count)
-    /// Receives each event as text; `nil` if the text isn't needed.
+    /// A function that receives each event as text; `nil` if the text isn't needed.
     let output: ((String) -> Void)?
 
     init(output: ((String) -> Void)? = nil) { self.output = output }
