@@ -15,7 +15,7 @@ let package = Package(
     name: "DriverApp",
     dependencies: [.package(name: "waypost", path: "../.."), .package(path: "../GoogleRidesharing")],
     targets: [
-        // In the language mode in which iOS apps usually compile their provider classes.
+        // The language mode in which iOS apps usually compile their provider classes.
         .executableTarget(
             name: "DriverApp", dependencies: waypost + google + ["ModernProviders"],
             swiftSettings: [.swiftLanguageMode(.v5)]),

@@ -18,7 +18,7 @@ struct CheckCommand {
         /// The part of a good configuration to replace; DIRECTORY stands for the test's directory.
         let part: String
         let replacement: String
-        /// The name of the line and the start of its text.
+        /// The name of the output line, and the start of its text.
         let line: String
         var testDescription: String { line }
     }

@@ -12,7 +12,7 @@ final class FakeClock {
     private static let library = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/faketime/libfaketimeMT.so.1" }
         .first { FileManager.default.fileExists(atPath: $0) }
 
-    /// Whether libfaketime can fake the clock that Waypost uses. It can't fake the kernel's statement that the clock is
+    /// Whether libfaketime can fake the clock that Waypost uses. It can't fake the kernel's report that the clock is
     /// synchronised, and Waypost trusts a synchronised clock.
     static let isUsable =
         library != nil && UTCTime.synchronizedSystem == nil

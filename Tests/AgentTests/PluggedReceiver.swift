@@ -27,7 +27,7 @@ final class PluggedReceiver {
 
     deinit { removeLink() }
 
-    /// Removes the link before the device, because another test may soon get the device's number.
+    /// Removes the symbolic link before the device, because another test may soon get the device's number.
     func unplug() {
         removeLink()
         terminal.unplug()

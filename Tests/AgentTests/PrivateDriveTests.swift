@@ -241,7 +241,7 @@ private struct Evidence {
         }
     }
 
-    /// Expects that no part of `hidden` is found, and that all `reportedEpochs` are. `epochs` is the whole drive.
+    /// Expects that no part of `hidden` is found, and that all `reportedEpochs` are found. `epochs` is the whole drive.
     func expect(hidden: [DriveEpoch], reportedEpochs: [DriveEpoch], of epochs: [DriveEpoch], log: String) async throws {
         let text = try Self.contents(ofFilesBelow: bench.directory.url.path) + shown + log + bench.arrivals.text
         let everything = Self.numbers(in: text)

@@ -49,7 +49,7 @@ import WaypostTestSupport
         try expectNoStrayProcess(in: directory)
     }
 
-    /// Only root can end a process that has become root. The number of such processes must not grow with each attempt.
+    /// Only root can kill a process that has become root. The number of such processes must not grow with each attempt.
     @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
     func preventTheCommandFromStartingIfTheyBelongToAnotherUser(hidden: Int) async throws {
         let directory = try TemporaryDirectory()
@@ -176,7 +176,7 @@ import WaypostTestSupport
         #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: both;"), "\(words)")
     }
 
-    /// Children that the program inherits from a shell that executes it are not ended.
+    /// Children that the program inherits from a shell that executes it are not killed.
     @Test func doNotIncludeChildrenThatAreOlderThanTheProgram() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("exit 3", in: directory)

@@ -179,7 +179,7 @@ import WaypostTestSupport
         #expect(fault == .missingKey(keys: ["OTHER"], others: 0, members))
     }
 
-    /// A statement next to the token causes at most a warning.
+    /// An expiry that is stated next to the token causes at most a warning.
     @Test(
         arguments: [
             ("\"soon\"", "\"soon\""), ("true", "true"), ("{}", "(an object)"), ("[1]", "(an array)"),

@@ -112,7 +112,7 @@ import WaypostTestSupport
         .noReserve("/o.reserve is a directory, not a file", remedy: "move it away"),
     ]
 
-    /// A warning is ended by its code, so another warning with the same code would end at the same time.
+    /// The end of a warning is reported by its code, so another warning with the same code would end at the same time.
     @Test func hasACodeForEachWarning() {
         let conditions = Self.warnings.map { Condition($0) }
         #expect(Set(conditions.map(\.code)).count == Self.warnings.count)

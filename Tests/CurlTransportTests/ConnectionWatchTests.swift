@@ -6,7 +6,7 @@ import Testing
 @testable import CurlTransport
 
 @Suite struct ConnectionWatches {
-    /// The kernel watches a connection closely only while an answer is expected on it.
+    /// The kernel watches a connection closely only while an answer is expected on that connection.
     @Test func followTheExchanges() throws {
         let sockets = try CurlSockets()
         let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)

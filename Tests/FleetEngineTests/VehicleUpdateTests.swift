@@ -55,7 +55,7 @@ import Testing
         #expect(body.contains(#""supplementalLocationTime":"2026-01-05T10:15:30.250Z""#))
     }
 
-    /// A shape point contains only place and time, because there may be as many shape points as requests.
+    /// A shape point contains only a position and a time, because there may be as many shape points as requests.
     @Test func areSmallForAPastLocationWithoutMotion() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         func size(pastLocations count: Int) -> Int {

@@ -50,7 +50,7 @@ private final class CountingEndpoint: ReceiverEndpoint {
         return terminal
     }
 
-    /// Removes the link and its directory, as `/dev/serial/by-id` is removed with its last link.
+    /// Removes the symbolic link and its directory, as `/dev/serial/by-id` is removed with its last symbolic link.
     private func unplug(_ terminal: PseudoTerminal) throws {
         try files.removeItem(atPath: directory.path("serial"))
         terminal.unplug()

@@ -82,7 +82,7 @@ import WaypostTestSupport
             try terminal.send(epoch(second: 1))
             await observer.state(saying: "receiving")
 
-            // The link is removed first, because another test may get the terminal's number at once.
+            // The symbolic link is removed first, because another test may get the terminal's number at once.
             try FileManager.default.removeItem(atPath: link)
             terminal.unplug()
             await observer.state(saying: "no such device")

@@ -71,7 +71,8 @@ import WaypostTestSupport
         #expect(counts == [0, 1, 2, 1, 1, 1])
     }
 
-    /// Orders of sentences, and how many of them a fix needs. It doesn't wait for sentences that add nothing.
+    /// Orders of sentences, and the number of sentences that a fix needs. A fix doesn't wait for sentences that add
+    /// nothing.
     static let neededSentences: [([String], Int)] = [
         (["RMC", "VTG", "GGA", "GSA", "GSV", "GSV", "GLL", "ZDA"], 4), (["RMC", "VTG", "GGA", "GSA", "GSA", "GSA"], 4),
         (["GGA", "GSA", "GSV", "RMC", "VTG"], 4), (["GGA", "GLL", "VTG"], 3), (["GLL", "GSA", "VTG", "ZDA"], 3),

@@ -55,7 +55,8 @@ import WaypostTestSupport
         #expect(try writer == .replacement && !Self.isRoot || FileSystem.entry(at: missing) == nil)
     }
 
-    /// A link of this user is followed if the user names the file; another user's link never is.
+    /// A symbolic link of this user is followed if the user names the file. Another user's symbolic link is never
+    /// followed.
     @Test(.enabled(if: isRoot, "only root can create another user's link"))
     func areNotReplacedThroughALinkOfOthers() throws {
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
@@ -96,7 +97,7 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inDirectory: directory.path("below")).isEmpty)
     }
 
-    /// A free name in a sticky directory can become another user's link, and be free again.
+    /// A free name in a sticky directory can become another user's symbolic link, and be free again.
     @Test(.enabled(if: isRoot, "only root can create another user's link"), arguments: Writer.allCases)
     func areNotReachedThroughALinkThatComesAndGoes(writer: Writer) async throws {
         unsafe chmod(directory.url.path, 0o1777)
@@ -180,7 +181,7 @@ extension PlantedFiles {
         #expect(try isVictimUnharmed)
     }
 
-    /// The path of a pipe's descriptor, such as a shell passes for `>(…)`, is a link to nothing.
+    /// The path of a pipe's descriptor, such as a shell passes for `>(…)`, is a symbolic link to nothing.
     @Test func doNotIncludeAnOpenPipe() throws {
         var ends: [CInt] = [0, 0]
         try valueOrSystemError("pipe") { unsafe pipe(&ends) }

@@ -110,7 +110,7 @@ import WaypostTestSupport
         #expect(error?.number == ELOOP)
     }
 
-    /// A missing name can become another user's link at any time.
+    /// A missing name can become another user's symbolic link at any time.
     @Test(
         arguments: [0o700, 0o1777] as [UInt32],
         ["missing", "missing/too", "real/missing", "dangling", "file", "file/below"])
@@ -123,7 +123,7 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inDirectory: directory.url.path).count == 3)
     }
 
-    /// Directories are created one after the other, for this user only, and through links of this user.
+    /// Directories are created one after the other, for this user only, and through symbolic links of this user.
     @Test(
         arguments: [0o700, 0o1777] as [UInt32], ["new", "new/and/below", "real/new", "dangling/new", "new/./../new/a"])
     func areCreatedIfMissing(mode: UInt32, name: String) throws {
@@ -141,7 +141,7 @@ import WaypostTestSupport
         #expect(error?.number == ENOTDIR)
     }
 
-    /// Creates a directory with a directory `real`, a link to a missing directory, and a file.
+    /// Creates a directory with a directory `real`, a symbolic link to a missing directory, and a file.
     private static func makeDirectory(mode: UInt32) throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
         unsafe mkdir(directory.path("real"), 0o700)

@@ -55,7 +55,7 @@ import WaypostTestSupport
         var tokenDelay: (Int) -> Int = { _ in 0 }
         /// The milliseconds until the answer to request number n, and whether it is accepted.
         var answer: (Int) -> (after: Int, isAccepted: Bool) = { _ in (100, true) }
-        /// The updates that are pending at the start: none or one.
+        /// The updates that are pending at the start, of which there is at most one.
         var pendingAtStart: [StoredUpdate] = []
 
         /// Returns the start of each accepted request in milliseconds, and the second of its new position.

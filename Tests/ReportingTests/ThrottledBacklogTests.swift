@@ -19,7 +19,7 @@ import WaypostTestSupport
         var pauses: [Duration] = []
     }
 
-    /// Runs until the backlog is delivered. A request for which `isThrottled` returns true gets a 429 with `after` as
+    /// Runs until the backlog is delivered. A request for which `isThrottled` returns `true` gets a 429 with `after` as
     /// its Retry-After.
     private static func run(
         after: Duration? = nil, past: Int = 50, maximum: Duration = .seconds(7200), isThrottled: (Int) -> Bool

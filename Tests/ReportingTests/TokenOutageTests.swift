@@ -98,7 +98,7 @@ import WaypostTestSupport
             guard second >= Self.endpointWorksAt else {
                 throw AuthorizationError(.unavailable, "the token endpoint answered 500")
             }
-            // The parity of the serial represents the key, which the scripted Fleet Engine checks.
+            // The parity of the serial number represents the key, which the scripted Fleet Engine checks.
             let key = second < Self.keyIsKnownAt ? 0 : 1
             return AuthorizationToken(
                 value: TestTokens.driver(vehicleID: context.vehicleID, serial: number * 2 + key),

@@ -10,7 +10,8 @@ import TimeAndChance
 @Suite struct ForeignSchema {
     private static let endlessQuery = "WITH RECURSIVE n(id) AS (VALUES(1) UNION ALL SELECT id + 1 FROM n)"
 
-    /// Returns SQL that replaces the table of updates by one with `changed` instead of `original` in its definition.
+    /// Returns SQL that replaces the table of updates with one that has `changed` instead of `original` in its
+    /// definition.
     private static func sqlForUpdatesTable(replacing original: String, with changed: String) -> String {
         let definition = StoredRow.definition.replacing(original, with: changed)
         return """

@@ -47,7 +47,7 @@ import Testing
         #expect(directory.recoveries.isEmpty)
     }
 
-    /// The log and the other files of a store are next to its database, not next to a link to it.
+    /// The log and the other files of a store are next to its database, not next to a symbolic link to the database.
     @Test func readsTheLogOfAStoreThroughALink() throws {
         let outbox = try directory.open()
         let other = try makePath(.link)

@@ -44,7 +44,7 @@ package final class LineFlow: Sendable {
     /// Every line so far as one text.
     package var text: String { lines.map(\.text).joined(separator: "\n") }
 
-    /// Waits until `condition` holds for the lines so far. Returns false if the flow or the test ends first.
+    /// Waits until `condition` holds for the lines so far. Returns `false` if the flow or the test ends first.
     package func wait(until condition: ([Line]) -> Bool) async -> Bool {
         while true {
             let (changes, alarm) = AsyncStream.makeStream(of: Never.self)

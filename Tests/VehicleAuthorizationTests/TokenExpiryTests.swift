@@ -54,7 +54,7 @@ import WaypostTestSupport
         case anHourSlow = 1_767_567_600
     }
 
-    /// A statement of a lifetime of one hour.
+    /// A stated expiry that means a lifetime of one hour.
     struct Statement: Sendable, CustomTestStringConvertible {
         /// Whether the token is a JSON Web Token with `exp`.
         let hasExp: Bool
@@ -94,7 +94,7 @@ import WaypostTestSupport
             lifetimesByLocalClock: lifetimesByExp),
     ]
 
-    /// Every statement with every clock, with `iat` as a number, as a string, or missing; with and without `Date`.
+    /// Every stated expiry with every clock, with `iat` as a number, as a string, or missing; with and without `Date`.
     @Test(arguments: statements, Array(zip(LocalClock.allCases, 0...)))
     func doNotDependOnUnneededClocks(statement: Statement, clock: (local: LocalClock, column: Int)) throws {
         let end = Int(Self.issueTime) + 3600
@@ -152,8 +152,8 @@ import WaypostTestSupport
         }
     }
 
-    /// A statement next to a token whose own `exp` is an hour ahead, the maximum seconds until its renewal, and the
-    /// warning. No such statement ends the token.
+    /// A stated expiry next to a token whose own `exp` is an hour ahead, the maximum seconds until its renewal, and the
+    /// warning. No stated expiry ends the token's use.
     @Test(
         arguments: [
             (.number(1800), .secondsFromNow, 1800, .stated(1800)), (.number(20), .secondsFromNow, 60, .stated(20)),

@@ -21,7 +21,7 @@ enum CurlCommand {
         }
     }
 
-    /// Sends the same request `count` times on one connection. Returns false if curl isn't installed or fails.
+    /// Sends the same request `count` times on one connection. Returns `false` if curl isn't installed or fails.
     static func send(
         _ body: [UInt8], headers: [String], to address: String, count: Int, caFile: String, in workplace: Workplace
     ) async throws -> Bool {

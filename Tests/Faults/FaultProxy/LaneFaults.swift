@@ -1,4 +1,4 @@
-/// The faults of one direction of a link; by default none.
+/// The faults of one direction of a link. By default, there are none.
 package struct LaneFaults: Sendable, Hashable {
     /// The event after the last byte that may pass.
     package enum Ending: Sendable, Hashable {

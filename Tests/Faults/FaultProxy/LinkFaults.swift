@@ -1,4 +1,4 @@
-/// The faults of a link, for connections and their bytes; by default none.
+/// The faults of a link, for connections and their bytes. By default, there are none.
 package struct LinkFaults: Sendable, Hashable {
     /// The treatment of connections.
     package enum Reception: Sendable, Hashable {

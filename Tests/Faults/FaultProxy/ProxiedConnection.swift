@@ -6,7 +6,7 @@ final class ProxiedConnection {
     let client: ProxySide
     /// The server's side; `nil` if the connection is swallowed.
     let server: ProxySide?
-    /// Whether nothing is left to do. The sockets are closed when this object is released.
+    /// Whether the connection is finished. The sockets are closed when this object is released.
     private(set) var isOver = false
 
     init(client: consuming OwnedDescriptor, server: consuming OwnedDescriptor?) {

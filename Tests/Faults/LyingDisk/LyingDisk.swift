@@ -8,9 +8,10 @@ import TimeAndChance
 /// on any disk. Unsynchronised data is remembered together with the previous content; `powerCut` leaves the files in a
 /// state that a real disk could show. The seed determines all random choices.
 ///
-/// `@unchecked Sendable`: used by one thread at a time, like the outbox above it.
+/// `@unchecked Sendable` is safe because only one thread at a time uses the disk, as with the outbox that is stored on
+/// it.
 package final class LyingDisk: StoreDisk, @unchecked Sendable {
-    /// The directory of the files on this disk, with links resolved.
+    /// The directory of the files on this disk, with symbolic links resolved.
     package let directory: String
     package var databaseFileSystem: String? { fileSystem?.name }
 

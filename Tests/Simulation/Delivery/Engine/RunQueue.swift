@@ -2,7 +2,7 @@ import CSimulatedExecutor
 
 /// A queue that runs the jobs of all tasks and actors on one thread. The seed decides which of the ready jobs is next.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 @safe final class RunQueue: SerialExecutor, @unchecked Sendable {
     @unsafe private struct Entry {
         let job: UnownedJob

@@ -1,6 +1,6 @@
 /// A clock that stands still while any job is ready, and otherwise jumps to the next deadline.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 @safe final class VirtualClock: Clock, @unchecked Sendable {
     typealias Duration = Swift.Duration
 

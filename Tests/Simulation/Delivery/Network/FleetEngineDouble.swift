@@ -6,7 +6,7 @@ import TimeAndChance
 /// A simulated Fleet Engine that accepts well-formed and authorised requests, and fails at times. It reports every
 /// request to the account, which judges the laws.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 final class FleetEngineDouble: @unchecked Sendable {
     private let world: World
     private let issuer: TokenIssuer

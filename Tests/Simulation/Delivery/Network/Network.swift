@@ -3,7 +3,7 @@ import ReportedText
 
 /// The network path to Fleet Engine: slow, lossy, half open, interrupted for hours, or intercepted by a login page.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 final class Network: HTTPTransport, @unchecked Sendable {
     private let world: World
     private let server: FleetEngineDouble

@@ -4,7 +4,7 @@ import VehicleAuthorization
 /// The operator's token backend: slow, busy, down, or wrong. It remembers every token in order to judge the laws about
 /// tokens.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     enum Verdict { case good, invalid, foreign }
 

@@ -8,7 +8,7 @@ import VehicleAuthorization
 
 /// A process of the service: the real components, connected as in `VehicleAgent`, in the simulated world.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 final class AgentProcess: @unchecked Sendable {
     /// The parts of the world to which the process is connected.
     struct Environment {

@@ -1,6 +1,6 @@
 /// The source of random jitter for one process.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 final class JitterDice: @unchecked Sendable {
     private var dice: Dice
 

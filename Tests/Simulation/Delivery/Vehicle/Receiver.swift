@@ -5,7 +5,7 @@ import TimeAndChance
 
 /// The vehicle's receiver: it writes sentences, sometimes damaged, which the real decoder reads.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 final class Receiver: FixSource, @unchecked Sendable {
     enum Activity { case driving, parked, off }
 

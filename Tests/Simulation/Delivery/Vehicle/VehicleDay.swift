@@ -4,7 +4,7 @@ import Reporting
 
 /// The days of one vehicle: drives and stops, many of them with a power cut.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 final class VehicleDay: @unchecked Sendable {
     private let world: World
     private let environment: AgentProcess.Environment

@@ -6,7 +6,7 @@ import SQLiteOutbox
 
 /// The vehicle's disk: real files in a directory, on a `LyingDisk` that fills up, fails and loses power.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 final class VehicleDisk: @unchecked Sendable {
     private let world: World
     private let disk: LyingDisk

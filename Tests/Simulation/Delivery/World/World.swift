@@ -2,7 +2,7 @@ import TimeAndChance
 
 /// The world of one vehicle: its time, its faults, and the laws that must hold.
 ///
-/// `@unchecked Sendable`: used by the thread of its simulation only.
+/// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
 final class World: @unchecked Sendable {
     let scenario: Scenario
     let clock = VirtualClock()
@@ -64,7 +64,7 @@ final class World: @unchecked Sendable {
         trace.output?("\(now.clockText)  BROKEN: \(law.rawValue): \(detail())")
     }
 
-    /// Records a breach of `law` unless the condition is true.
+    /// Records a breach of `law` unless `condition` is true.
     func require(_ law: Law, _ condition: Bool, _ detail: @autoclosure () -> String) {
         if !condition { recordBreach(law, detail()) }
     }
@@ -98,6 +98,6 @@ final class World: @unchecked Sendable {
         require(.bounded, queue.maximumLength <= 256, "\(queue.maximumLength) jobs were ready at once")
     }
 
-    /// `@unchecked Sendable`: used by the thread of its simulation only.
+    /// `@unchecked Sendable` is safe because only the simulation's thread uses the object.
     private final class Flag: @unchecked Sendable { var isSet = false }
 }
