@@ -48,7 +48,7 @@ import WaypostTestSupport
         (sentence("GPGGA,101530.00,5231.5,N,01324.25,E,8,08,1.0,,,,,,"), "simulated or entered by hand"),
         (sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), "a position that no flag confirms"),
         (sentence("GPGLL,5231.5,N,01324.25,E,,A,A"), "it contains no time"),
-        (sentence("GPGSV,1,1,00"), "its type contains nothing that a fix needs: only counted"),
+        (sentence("GPGSV,1,1,00"), "a fix needs nothing from this type of sentence, so it is only counted"),
         (sentence("ADPMB,5,0"), "only counted"), (sentence("PUBX,03,0"), "only counted"),
         (sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never this vehicle's position"),
         (sentence("GPDTM,P90,,0.000021,S,0.000002,E,0.989,W84"), "WGS 84"),

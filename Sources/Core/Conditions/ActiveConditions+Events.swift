@@ -2,10 +2,11 @@ package import Reporting
 import ReportedText
 
 extension ActiveConditions {
-    /// How long the condition for a receiver's warning stays active after the receiver last reported it.
+    /// The time for which the condition for a receiver's warning stays active after the receiver last reported the
+    /// warning.
     private static let warningLife = Duration.seconds(600)
-    /// How long the condition for rejected fixes stays active after the last rejection. A live receiver sends about one
-    /// fix per second.
+    /// The time for which the condition for rejected fixes stays active after the last rejection. A live receiver sends
+    /// about one fix per second.
     private static let rejectionLife = Duration.seconds(30)
 
     /// Starts measuring the time without a fix.

@@ -73,7 +73,7 @@ public struct ConsumerSDKAuthorization: VehicleAuthorization {
             timeLimit: timeLimit, clock: clock, report: report)
     }
 
-    /// Asks the provider for a trip's token and returns it. The token's lifetime is read from the token itself.
+    /// Asks the provider for a consumer token and returns it. The token's lifetime is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard context.tripID != nil else {
             throw AuthorizationError(.unsuitableContext(context))

@@ -133,7 +133,7 @@ enum CommandCatalog {
                 Reports every unknown key, wrong type and out-of-range value in the file at once, then other problems with \
                 the configuration and with the files that it refers to. With --online, it also opens the receiver and the outbox, or asks the \
                 running service about them. It then fetches a token, asks Fleet Engine for the vehicle and, with \
-                consumerAuthorization, fetches a trip's token. Each check prints one line, with a remedy if it failed. As \
+                consumerAuthorization, fetches a passenger's token. Each check prints one line, with a remedy if it failed. As \
                 root, it runs in the service's sandbox if the service reads this file. The exit code is 78 if the \
                 configuration is wrong, and 69 if another check failed.
                 """,

@@ -34,7 +34,8 @@ struct ConditionsCommand {
             return
         }
         guard let code = ConditionCode(rawValue: word) else {
-            throw UsageError("there is no condition \"\(word)\"; waypost conditions lists them", command: "conditions")
+            throw UsageError(
+                "there is no condition \"\(word)\"; run waypost conditions to list them", command: "conditions")
         }
         codes = [code]
     }

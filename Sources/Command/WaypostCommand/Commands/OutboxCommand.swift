@@ -55,7 +55,8 @@ struct OutboxCommand {
         let sequences = try numbers.map { text in
             guard let number = Int64(text), number > 0 else {
                 throw usageError(
-                    "needs --update with the number of an update, not \"\(text)\"; outbox list shows the numbers")
+                    "needs --update with the number of an update, not \"\(text)\"; run waypost outbox list to see the numbers"
+                )
             }
             return number
         }

@@ -57,7 +57,7 @@ struct SentenceReading {
         case .txt:
             meaning =
                 ReceiverNotice.warning(txt: &fields).map { "the warning \($0.label)" } ?? "a notice without consequence"
-        case .other: meaning = "its type contains nothing that a fix needs: only counted"
+        case .other: meaning = "a fix needs nothing from this type of sentence, so it is only counted"
         }
     }
 

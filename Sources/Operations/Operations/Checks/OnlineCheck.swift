@@ -395,7 +395,7 @@ extension OnlineCheck {
     }
 }
 
-/// The check of a trip's token.
+/// The check of a consumer token.
 extension OnlineCheck {
     private static func hasTripTokens(_ configuration: Configuration) -> Bool {
         configuration.consumerAuthorization != nil && configuration.vehicle.service == .onDemandTrips

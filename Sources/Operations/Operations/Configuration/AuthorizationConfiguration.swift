@@ -36,11 +36,11 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 
 extension AuthorizationConfiguration {
     /// Reads the section `authorization`, or, if `isForConsumers` is `true`, `consumerAuthorization`, which configures
-    /// the provider of tokens for trips. The result is `nil` if the type is missing or unknown.
+    /// the provider of consumer tokens. The result is `nil` if the type is missing or unknown.
     init?(_ root: inout ConfigurationSection, forConsumers isForConsumers: Bool = false) {
         var section =
             isForConsumers
-            ? root.section("consumerAuthorization", "the provider of a trip's tokens, for waypost watch --trip")
+            ? root.section("consumerAuthorization", "the provider of consumer tokens, for waypost watch --trip")
             : root.section("authorization", isRequired: true, "the provider of the vehicle's tokens")
         if isForConsumers { section.placeholders = ["tripId", "providerId"] }
         // A type of `service_account` means that the user has pasted a key file from Google's console.

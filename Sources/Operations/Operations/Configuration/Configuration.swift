@@ -22,7 +22,7 @@ public struct Configuration: Sendable {
     package var authorization: AuthorizationConfiguration
     /// The name of the section that `authorization` was read from, for use in messages.
     private(set) var authorizationSection = "authorization"
-    /// The provider of tokens for trips, which `waypost watch --trip` uses; `nil` if none is configured.
+    /// The provider of consumer tokens, which `waypost watch --trip` uses; `nil` if none is configured.
     package var consumerAuthorization: AuthorizationConfiguration?
     package var reporting: ReportingConfiguration
     package var upload: UploadConfiguration
@@ -230,7 +230,7 @@ extension OutboxConfiguration {
             maximumBytes: Int64(
                 section.integer(
                     "maximumMegabytes", in: 1...4096, default: 64,
-                    "the maximum size; near it, old drives are thinned, and then the oldest pending updates are evicted"
+                    "the maximum size; near this size, old drives are thinned, and then the oldest pending updates are evicted"
                 )) * 1_000_000)
         maximumAge = section.integer(
             "maximumAgeDays", in: 1...3650, default: nil, or: "unlimited",

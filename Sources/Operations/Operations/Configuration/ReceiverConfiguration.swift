@@ -70,7 +70,8 @@ package struct ReceiverConfiguration: Sendable, Hashable {
             return .gpsd(
                 host: section.host(default: "127.0.0.1", "the machine on which gpsd runs"),
                 port: section.integer("port", in: 1...65535, default: 2947, "gpsd's port"),
-                device: section.optionalString("device", "gpsd's path of the receiver to read, if gpsd has several"))
+                device: section.optionalString(
+                    "device", "the path under which gpsd knows the receiver to read, if gpsd has several receivers"))
         }
     }
 }

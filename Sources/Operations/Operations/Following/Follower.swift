@@ -162,7 +162,7 @@ extension Configuration {
         if let consumerConfiguration { return consumerConfiguration }
         throw AgentError(
             .configuration,
-            "the configuration has no \"consumerAuthorization\", the source of a trip's tokens; write it like "
+            "the configuration has no \"consumerAuthorization\", the source of consumer tokens; write it like "
                 + "\"authorization\", such as { \"type\": \"http\", \"url\": \"https://HOST/token/consumer/{tripId}\", "
                 + "\"tokenKey\": \"TRIP_TOKEN_KEY\" }")
     }

@@ -135,7 +135,7 @@ extension StatusReport {
                 "updates_dropped_total", "Updates that were never stored, because memory was full.", counts.dropped),
             .gauge("outbox_bytes", "Bytes of the outbox's database that are in use.", outbox.usedBytes),
             .gauge(
-                "outbox_maximum_bytes", "Limit of the bytes in use; near it, pending updates are thinned.",
+                "outbox_maximum_bytes", "Limit on the bytes in use; near the limit, pending updates are thinned.",
                 outbox.maximumBytes),
             .gauge(
                 "oldest_pending_seconds", "Age of the oldest pending update by its time of fix; 0 if there is none.",
