@@ -13,7 +13,7 @@ final class ServiceBench: Sendable {
     let arrivals: LineFlow
     private let serving: Task<Void, Never>
 
-    /// `faults` are options of `waypost simulator` with their values.
+    /// Creates the directory and starts the simulator. `faults` are options of `waypost simulator` with their values.
     init(faults: [(option: String, value: String)] = []) throws {
         directory = try TemporaryDirectory()
         var settings = SimulatorSettings()

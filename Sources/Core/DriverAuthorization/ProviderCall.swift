@@ -133,7 +133,8 @@ final class ContractBreaches: Sendable {
     private let reported = Atomic<UInt8>(0)
     private let report: @Sendable (AuthorizationWarning) -> Void
 
-    /// `report` receives each kind of violation once. If it is `nil`, violations are written to standard error.
+    /// Creates an empty record of violations. `report` receives each kind of violation once. If it is `nil`, violations
+    /// are written to standard error.
     init(report: (@Sendable (AuthorizationWarning) -> Void)?) {
         self.report =
             report ?? { warning in

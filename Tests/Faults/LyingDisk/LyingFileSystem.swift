@@ -10,7 +10,7 @@ import LinuxPlatform
 
     private static let registrationCount = Locked(0)
 
-    /// `disk` must outlive this value and every file that is open on it.
+    /// Creates and registers the file system. `disk` must outlive this value and every file that is open on it.
     init(_ disk: LyingDisk) {
         name = "lying-disk-\(Self.registrationCount.withLock { $0 += 1; return $0 })"
         unsafe cName = strdup(name)

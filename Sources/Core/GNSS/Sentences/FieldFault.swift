@@ -22,7 +22,7 @@ package struct FieldFault: Sendable, Hashable {
         self.init(fields, of: type, in: text)
     }
 
-    /// Describes the fault that `fields` has recorded. `fields` must have been read from the start of `text`.
+    /// Creates the fault that `fields` has recorded. `fields` must have been read from the start of `text`.
     init(_ fields: FieldCursor, of type: SentenceType, in text: SentenceText) {
         self.type = type
         isRejection = fields.fault != .none

@@ -36,7 +36,7 @@ struct RecentHistory: Sendable {
 
         private static let unitsPerDegree = 1e7
 
-        /// Compresses a fix. The result is `nil` if the coordinates are out of range.
+        /// Compresses a fix. Returns `nil` if the coordinates are out of range.
         init?(_ fix: Fix, at now: Duration) {
             guard let latitude = Int32(exactly: (fix.latitude * Self.unitsPerDegree).rounded()),
                 let longitude = Int32(exactly: (fix.longitude * Self.unitsPerDegree).rounded())
