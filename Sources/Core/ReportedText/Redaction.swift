@@ -103,8 +103,7 @@ private struct KnownSecrets: Sendable {
     }
 }
 
-/// A search for words that begin like a JSON Web Token, with `eyJ`. Base64 encodes `{"` followed by a letter in this
-/// way.
+/// A search for words that begin like a JSON Web Token, with `eyJ`, which is base64 for `{"` followed by a letter.
 private enum JSONWebTokens {
     /// The minimum length of a token in bytes. Shorter words contain nothing secret, and may be the end of a name such
     /// as `privateKeyJSON`.

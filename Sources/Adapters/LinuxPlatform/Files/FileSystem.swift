@@ -198,7 +198,7 @@ package enum FileSystem {
         let directory = parent(of: path)
         guard directory != path, directory != "." else { return path }
         let real = destination(of: directory)
-        return (real == "/" ? "" : real) + "/" + name(of: path)
+        return (real == "/" ? "" : real) + "/" + lastComponent(of: path)
     }
 
     /// Returns the names of the entries in a directory, in no particular order.

@@ -148,9 +148,9 @@ struct FieldRule: Sendable {
     /// Whether the client, the server or both may set the field.
     enum Direction: Sendable {
         case both
-        /// Set by the server. A client's value is ignored, and an update mask can't contain the field.
+        /// The server sets the field. A client's value is ignored, and an update mask can't contain the field.
         case outputOnly
-        /// Set by the client, and never contained in a response.
+        /// The client sets the field, which is never contained in a response.
         case inputOnly
     }
 
