@@ -73,7 +73,8 @@ struct FaultOptionValue {
     /// Returns `nil` for other text.
     private static func adviceOnUnit(in text: String) -> String? {
         for (unit, scale) in [("ms", 0.001), ("s", 1)] where text.hasSuffix(unit) {
-            guard let number = Double(text.dropLast(unit.count)), let seconds = seconds("\(number * scale)") else {
+            guard let number = Double(text.dropLast(unit.count)), let seconds = parsedSeconds(from: "\(number * scale)")
+            else {
                 continue
             }
             return "the value is in seconds, without a unit; write \(seconds)"
