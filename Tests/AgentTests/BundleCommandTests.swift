@@ -127,7 +127,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let hang = try await HangingService.makeHangingOutbox(in: bench.directory, updateAt: .system)
         let service = try bench.start { $0.status = "unix:" + bench.directory.path("status") }
-        try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        try #require(await service.errors.line(saying: "the outbox is not open yet; sending from memory only") != nil)
         let outcome = try await BuiltProgram.run(["bundle", "--config", bench.directory.path("config.json"), "-o", "-"])
         #expect(outcome.ending == .exited(0))
         let said = Self.output(of: outcome)

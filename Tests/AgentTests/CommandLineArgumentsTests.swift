@@ -17,7 +17,7 @@ import WaypostTestSupport
         ("levitate", "there is no command \"levitate\""), ("rum", "there is no command \"rum\"; did you mean run?"),
         ("run --config", "--config needs a value: --config FILE"),
         ("run --config c extra", "run does not accept \"extra\""),
-        ("status --format json", "status has no option --format; fixes has it"),
+        ("status --format json", "status has no option --format; fixes accepts it"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"),
         ("replay --json=yes log --config c", "--json takes no value; remove the text after ="),
@@ -51,7 +51,7 @@ import WaypostTestSupport
         ("run -v --config c", "run has no option -v; set \"log.level\" in the configuration"),
         (
             "token --json --config c",
-            "token has no option --json; replay, watch, check, config, status, why, conditions, outbox have it"
+            "token has no option --json; replay, watch, check, config, status, why, conditions, outbox accept it"
         ),
         ("run --levitate", "run has no option --levitate"),
         ("bundle d/b.tar", "bundle does not accept \"d/b.tar\"; did you mean bundle -o d/b.tar?"),

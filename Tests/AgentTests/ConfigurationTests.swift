@@ -551,7 +551,7 @@ import WaypostTestSupport
         ("\"/run/token\"", "null", ["\"authorization.path\" is null; use a string in quotes"]),
         (
             "\"receiver\": {\"type\": \"stdin\"}, ", "",
-            ["\"receiver\" is missing; write an object in braces; config.example.json has one"]
+            ["\"receiver\" is missing; write an object in braces; config.example.json contains an example"]
         ),
         ("}}", "}, \"status\": null}", ["\"status\" is null; use an object in braces"]),
         // Keys of other sections, and terms of other programs.
@@ -594,7 +594,7 @@ import WaypostTestSupport
         (
             "\"vehicle\": {\"providerId\": \"p\", \"vehicleId\": \"v\"}", "\"vehicleId\": \"v\"",
             [
-                "\"vehicle\" is missing; write an object in braces; config.example.json has one",
+                "\"vehicle\" is missing; write an object in braces; config.example.json contains an example",
                 "\"vehicleId\" is not a key of Waypost; did you mean \"vehicle.vehicleId\"?",
             ]
         ),
@@ -616,7 +616,7 @@ import WaypostTestSupport
         (
             "\"stdin\"", "\"stdin\", \"baudRate\": 9600",
             [
-                "\"receiver.baudRate\" is not a key of \"type\": \"stdin\"; it belongs to \"type\" \"serial\"; remove it"
+                "\"receiver.baudRate\" is not a key of \"type\": \"stdin\"; it applies only if \"type\" is \"serial\"; remove it"
             ]
         ),
         (

@@ -28,7 +28,7 @@ import WaypostTestSupport
         let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
         try connection.send(String(decoding: epoch.sentences, as: UTF8.self))
         #expect(await service.errors.line(saying: "accepted update 1") != nil)
-        #expect(await service.errors.line(saying: "took longer than 1 s and was ended") != nil)
+        #expect(await service.errors.line(saying: "took longer than 1 s and was killed") != nil)
         #expect(
             await manager.messages.line(saying: "token source failed: token command /bin/sleep took longer") != nil
         )
@@ -45,9 +45,9 @@ import WaypostTestSupport
         let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path]) {
             $0.receiver = #"{"type": "tcp", "host": "127.0.0.1", "port": \#(feeder.port)}"#
         }
-        #expect(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        #expect(await service.errors.line(saying: "the outbox is not open yet; sending from memory only") != nil)
         #expect(await manager.messages.line(saying: "READY=1") != nil)
-        #expect(await manager.messages.line(saying: "from memory only: the outbox is not open yet") != nil)
+        #expect(await manager.messages.line(saying: "the outbox is not open yet; sending from memory only") != nil)
         let page = await RawExchange.get("/page.json", from: try await service.statusAddress())
         #expect(page.body.contains("the outbox is not open yet"), "the page is served, and states the reason")
         let connection = try feeder.accept()
@@ -67,7 +67,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let hang = try await Self.makeHangingOutbox(in: bench.directory, updateAt: .system)
         let service = try bench.start()
-        #expect(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        #expect(await service.errors.line(saying: "the outbox is not open yet; sending from memory only") != nil)
         let stop = await service.terminate()
         #expect(stop.ending == .exited(0))
         #expect(stop.took < .seconds(8), "\(stop.took)")
@@ -143,7 +143,7 @@ import WaypostTestSupport
         // No two pieces of the output fit into the pipe, so the program is now writing one.
         try await yieldTurns { try Self.isFull(reader) }
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
-        #expect(program.errors.text == "waypost: the stop took longer than 9.5 seconds and was cut short")
+        #expect(program.errors.text == "waypost: the shutdown took longer than 9.5 seconds and was aborted")
         _ = consume reader
     }
 

@@ -118,7 +118,7 @@ struct OutboxCommands {
             ("requeue", "outbox requeue needs --update N for each update, or --all"),
             ("discard --all --update 3", "outbox discard accepts --all or --update, not both"),
             ("discard --update x", "outbox discard needs --update with the number of an update, not \"x\""),
-            ("list --all", "outbox list has neither --all nor --update; requeue and discard have them"),
+            ("list --all", "outbox list accepts neither --all nor --update; only requeue and discard do"),
         ] {
             let result = try await runOutbox(arguments, config: config)
             #expect(result.code == 64 && result.errors.hasPrefix("waypost: \(message)"), "\(result)")

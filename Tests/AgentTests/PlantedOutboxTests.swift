@@ -178,7 +178,7 @@ struct PlantedOutbox {
         let socket = directory.path("outbox.sqlite")
         #expect(
             text(outcome.standardError).contains(
-                "\"status.listen\" is unix:\(socket), which is a file of the outbox; use "))
+                "\"status.listen\" is unix:\(socket), which is one of the outbox's files; use "))
         #expect(try FileSystem.names(inDirectory: directory.url.path) == ["config.json"])
     }
 

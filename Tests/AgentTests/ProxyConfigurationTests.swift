@@ -47,7 +47,7 @@ import WaypostTestSupport
         ),
         (
             #"{"url": "http://van:hush@p:1"}"#,
-            "upload.proxy.url\" is \"http://…@p:1\", which contains a user name or password; write them as \"user\" and "
+            "upload.proxy.url\" is \"http://…@p:1\", which contains a user name or password; set \"user\" and "
         ),
         (
             #"{"url": "http://p:1", "user": "van"}"#,

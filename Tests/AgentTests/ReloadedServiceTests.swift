@@ -147,7 +147,7 @@ import WaypostTestSupport
         let hang = try await HangingService.makeHangingOutbox(in: bench.directory, updateAt: pending)
         let id = try bench.directory.write("van-7".utf8, to: "id")
         let (service, receiver) = try await start()
-        try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        try #require(await service.errors.line(saying: "the outbox is not open yet; sending from memory only") != nil)
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
         let file = bench.directory.path("config.json")
@@ -155,7 +155,7 @@ import WaypostTestSupport
             .replacing(#""van-7""#, with: #"{"file": "\#(id)"}"#).replacing("\"text\"", with: "\"json\"")
         _ = try bench.directory.write(good.utf8, to: "config.json")
         service.signal(SIGHUP)
-        try #require(await service.errors.line(saying: "reload delayed: positions are in memory only") != nil)
+        try #require(await service.errors.line(saying: "reload delayed until positions in memory are stored") != nil)
         try FileSystem.removeFile(at: id)
         _ = try bench.directory.write("{".utf8, to: "config.json")
         _ = consume hang

@@ -166,7 +166,7 @@ import WaypostTestSupport
         let outcome = try await BuiltProgram.run(
             ["replay", log, "--config", try bench.configure { $0.level = "error" }])
         let summary = String(decoding: outcome.standardOutput, as: UTF8.self)
-        #expect(summary.contains("reversed.nmea: the time goes back 599 times; a fix after a step"), "\(summary)")
+        #expect(summary.contains("reversed.nmea: timestamps jump backwards 599 times;"), "\(summary)")
         withExtendedLifetime(bench) {}
     }
 

@@ -172,7 +172,7 @@ import WaypostTestSupport
         try disk.fill()
         while refused == nil, let epoch = drive.next() {
             try receiver.send(epoch)
-            let (stored, lost) = ("accepted update \(accepted.count + 1) of", "positions are sent from memory only")
+            let (stored, lost) = ("accepted update \(accepted.count + 1) of", "sending from memory only")
             try #require(
                 await service.errors.wait { lines in
                     lines.contains { $0.text.contains(stored) || $0.text.contains(lost) }
@@ -236,7 +236,7 @@ import WaypostTestSupport
         }
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start { $0.outbox = "disk/outbox.sqlite" }
-        try #require(await service.errors.line(saying: "positions are sent from memory only: ") != nil)
+        try #require(await service.errors.line(saying: "; sending from memory only") != nil)
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         var drive = RecentDrive(epochs: 2000)
         for _ in 1...3 {
@@ -270,7 +270,7 @@ import WaypostTestSupport
         let before = try Data(contentsOf: URL(filePath: store))
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start()
-        let words = "positions are sent from memory only: \(store): written by a newer release"
+        let words = "\(store): written by a newer release (its schema version is 99"
         try #require(await service.errors.line(saying: words) != nil)
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         for epoch in RecentDrive(epochs: 3) {

@@ -105,8 +105,8 @@ import WaypostTestSupport
             outboxPath: "/o/outbox.sqlite", error: SystemError(call: "read", number: EAGAIN))
         #expect(
             words
-                == "waypost (process \(getpid())) has the outbox /o/outbox.sqlite, but nothing answers within 10 s on "
-                + "127.0.0.1:9464: it hangs, or uses another configuration (specify that file with --config); end it "
+                == "waypost (process \(getpid())) uses the outbox /o/outbox.sqlite, but nothing answers within 10 s on "
+                + "127.0.0.1:9464: it hangs, or uses another configuration (specify that file with --config); stop it "
                 + "(kill \(getpid())) and start it again")
     }
 
@@ -197,10 +197,10 @@ import WaypostTestSupport
         let owner = "waypost run --config \(config) (process \(service.processID))"
         try FileManager.default.removeItem(atPath: address)
         let unheard =
-            "\(owner) has the outbox \(bench.directory.path("outbox.sqlite")), but nothing listens on unix:\(address): "
+            "\(owner) uses the outbox \(bench.directory.path("outbox.sqlite")), but nothing listens on unix:\(address): "
         let lost =
             unheard + "it uses another configuration (specify that file with --config), or its socket was removed; "
-            + "end it (kill \(service.processID)) and start it again"
+            + "stop it (kill \(service.processID)) and start it again"
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(why.ending == .exited(69))
         #expect(String(decoding: why.standardError, as: UTF8.self) == "waypost: \(lost)\n")
@@ -233,7 +233,7 @@ import WaypostTestSupport
         try #require(await service.errors.line(saying: "status at") != nil)
         let again = try await BuiltProgram.run(["why", "--config", bench.directory.path("config.json")])
         let words =
-            "(process \(service.processID)) has the outbox, but cannot be queried: status.listen is "
+            "(process \(service.processID)) uses the outbox, but cannot be queried: status.listen is "
             + "127.0.0.1:0, "
         #expect(again.ending == .exited(69))
         #expect(String(decoding: again.standardError, as: UTF8.self).contains(words))

@@ -77,8 +77,8 @@ import WaypostTestSupport
         #expect(
             service.errors.text.contains(
                 "token command /bin/sh left process \(first) running; the command is not started again until that "
-                    + "process has ended; change the command so that it ends the processes that it starts; then end "
-                    + "process \(first) yourself"))
+                    + "process has ended; change the command so that it stops the processes that it starts; then "
+                    + "kill process \(first)"))
         #expect(
             await service.errors.line(saying: "token command /bin/sh: its process \(first) runs as another user") != nil
         )
@@ -123,7 +123,7 @@ import WaypostTestSupport
         #expect(left.standardOutput.isEmpty, "processes were left behind")
         #expect(outcome.ending == .exited(69))
         let words = String(decoding: outcome.standardError, as: UTF8.self)
-        #expect(words.contains("token command /bin/sh took longer than 1 s and was ended"), "\(words)")
+        #expect(words.contains("token command /bin/sh took longer than 1 s and was killed"), "\(words)")
         #expect(!words.contains("running"), "\(words)")
     }
 

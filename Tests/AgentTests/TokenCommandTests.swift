@@ -61,7 +61,7 @@ struct TokenCommands {
         (
             "delivery_driver/van-7",
             "FAIL     the token for vehicle van-7 is for delivery vehicles, but vehicle.service is onDemandTrips; "
-                + "correct vehicle.service, or the issuer must set vehicleid"
+                + "correct vehicle.service, or change the issuer to set vehicleid"
         ),
         (
             "consumer/t",
@@ -219,7 +219,7 @@ struct TokenCommands {
         let path = try directory.write(answer.utf8, to: "van-7.jwt", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let (page, _) = try await run(["token"], config: config, exit: 0)
-        #expect(page.contains(#"van-7.jwt: its "TOKEN_EXPIRATION" "tomorrow" isn't an expiry; "#), "\(page)")
+        #expect(page.contains(#"van-7.jwt: the value of "TOKEN_EXPIRATION" ("tomorrow") isn't an expiry; "#), "\(page)")
     }
 
     /// An unsynchronized clock doesn't expire a token, because it may be years ahead.

@@ -200,7 +200,7 @@ import WaypostTestSupport
         ),
         (
             "}}", #"}, "reporting": {"intervalSeconds": {"file": "DIRECTORY/key"}}}"#,
-            #""reporting.intervalSeconds" is an object; use seconds from 5 to 60; only a string can come from elsewhere"#
+            #""reporting.intervalSeconds" is an object; use seconds from 5 to 60; only a string can be a reference"#
         ),
         (
             "}}", #"}, "outbox": {"maximumAgeDays": {"environment": "K"}}}"#,
@@ -208,7 +208,7 @@ import WaypostTestSupport
         ),
         (
             #""stdin""#, #""stdin", "acceptMissingChecksum": {"credential": "K"}"#,
-            #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a string can come "#
+            #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a string can "#
         ),
         (
             #""type": "file", "path": "/run/token""#,

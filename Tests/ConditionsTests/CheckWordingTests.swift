@@ -77,7 +77,7 @@ import Testing
             (
                 .otherConfiguration(.otherFile("/other", checked: "/c"), service: "waypost runs"),
                 "waypost runs; it uses another file, /other, not /c; check that file (--config /other), or set "
-                    + "this one in the service's unit (systemctl edit waypost)"
+                    + "/c in the service's unit (systemctl edit waypost)"
             ),
             (
                 .staleFix(

@@ -26,11 +26,11 @@ import Testing
             ),
             (
                 .archiveFollowedByOtherData(at: 7),
-                "a.log is an archive followed by other data from byte 7 on; truncate the file there"
+                "a.log is an archive followed by other data, which begins at byte 7; truncate the file at that byte"
             ),
             (
                 .archiveDamaged(reason: "incorrect data check", near: 9),
-                "a.log is a damaged archive (incorrect data check) near byte 9; copy it again"
+                "a.log is an archive that is damaged near byte 9 (incorrect data check); copy it again"
             ),
             (.followedArchive, "a.log is a gzip archive, which can't be followed; decompress it (gunzip)"),
             (
@@ -103,13 +103,13 @@ import Testing
             ),
             (
                 .timeGoesBack(log: "a.log", times: 1),
-                "a.log: the time goes back 1 time; a fix after a step back is replayed a millisecond after the "
-                    + "previous fix; list logs in chronological order, each as it was recorded"
+                "a.log: timestamps jump backwards 1 time; a fix after such a jump is replayed a millisecond after "
+                    + "the previous fix; list logs in chronological order, each as it was recorded"
             ),
             (
                 .timeGoesBack(log: "a.log", times: 2),
-                "a.log: the time goes back 2 times; a fix after a step back is replayed a millisecond after the "
-                    + "previous fix; list logs in chronological order, each as it was recorded"
+                "a.log: timestamps jump backwards 2 times; a fix after such a jump is replayed a millisecond after "
+                    + "the previous fix; list logs in chronological order, each as it was recorded"
             ),
         ] as [(LogRemark, String)])
     func describeRemarksOnALog(remark: LogRemark, sentence: String) { #expect("\(remark)" == sentence) }

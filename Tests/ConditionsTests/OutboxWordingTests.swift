@@ -34,11 +34,11 @@ import WaypostTestSupport
         Case(
             error: OutboxError(.busy, path: "/o", .logInUse),
             sentence: "/o: another program has locked the outbox (another program is reading its write-ahead log); "
-                + "wait until that program is done, or end it (fuser -v /o shows it)"),
+                + "wait for that program to finish, or stop it (find it with fuser -v /o)"),
         Case(
             error: OutboxError(.busy, path: "/o"), isForTool: true,
-            sentence: "/o: another program has locked the outbox; try again, or end that program (fuser -v /o shows it)"
-        ),
+            sentence: "/o: another program has locked the outbox; try again, or stop that program (find it with fuser "
+                + "-v /o)"),
         Case(
             error: OutboxError(.damaged, path: "/o", .rowUnreadable(6)),
             sentence: "/o: damaged, and not repaired (update 6 fails its checksum); check the disk, or use an outbox "
@@ -58,8 +58,8 @@ import WaypostTestSupport
         Case(error: OutboxError(.closed), sentence: "the outbox has been closed and accepts nothing"),
         Case(
             error: OutboxError(.newerSchema, path: "/o", .schema(found: 2, known: 1)),
-            sentence: "/o: written by a newer release (its schema is 2, but this release supports at most 1); install "
-                + "the newer release again, or use another outbox path"),
+            sentence: "/o: written by a newer release (its schema version is 2, but this release supports versions up "
+                + "to 1); install the newer release again, or use another outbox path"),
         Case(
             error: OutboxError(.refused, path: "/o", .refusal(PathRefusal(of: "/o", because: .hardLinks(count: 2)))),
             sentence:
@@ -74,10 +74,10 @@ import WaypostTestSupport
         Case(
             error: OutboxError(.forbidden, path: "/o", denied),
             sentence: "/o: the outbox can't be read or written (open /o: Permission denied); check that its path is a "
-                + "file in a directory that this user may write, on a working disk"),
+                + "file in a directory that this user can write to, on a working disk"),
         Case(
             error: OutboxError(.forbidden, path: "/o", denied), isForTool: true,
-            sentence: "/o: this user may not read or write the outbox (open /o: Permission denied); use sudo"),
+            sentence: "/o: this user can't read or write the outbox (open /o: Permission denied); use sudo"),
         Case(
             error: OutboxError(.missing, path: "/o"),
             sentence: "/o: there is no outbox yet; waypost run creates it, and so does replay with --outbox /o"),
@@ -101,7 +101,7 @@ import WaypostTestSupport
     @Test(arguments: OutboxError.Code.allCases) func hasOneRemedy(code: OutboxError.Code) {
         let condition = Condition(OutboxError(code, path: "/o"), isStoring: true)
         let wording = OutboxError(code, path: "/o").wording()
-        #expect(condition.cause == "positions are sent from memory only: \(wording.cause)")
+        #expect(condition.cause == "\(wording.cause); sending from memory only")
         #expect(condition.remedy == (wording.remedy.isEmpty ? ReportedText(condition.code.remedy) : wording.remedy))
         #expect(condition.code.stage == .outbox)
         #expect(condition.facts == .outbox(code))
@@ -141,8 +141,8 @@ import WaypostTestSupport
                     + "all files of the outbox together",
                 "/o-wal was removed or replaced while the outbox was in use: a crash now loses the updates that are "
                     + "not in the database yet; find out what removed it, and never remove only some of the outbox's files",
-                "/o-wal has grown to 17 MB: another program has been reading the outbox for a long time; end that "
-                    + "program (fuser -v /o-wal shows it)",
+                "/o-wal has grown to 17 MB: another program has been reading the outbox for a long time; stop that "
+                    + "program (find it with fuser -v /o-wal)",
                 "/o.reserve is a directory, not a file; updates are still stored; move it away",
             ])
     }

@@ -8,14 +8,14 @@ import Testing
     @Test(
         arguments: [
             (
-                .notFile(kind: "a link", isDevice: false),
-                "/o is a link, not a file; move it away, or choose another path"
+                .notFile(kind: "a symbolic link", isDevice: false),
+                "/o is a symbolic link, not a file; move it away, or choose another path"
             ),
             (.notFile(kind: "a device", isDevice: true), "/o is a device, not a file; choose another path"),
             (.directory, "/o is a directory, not a file; move it away"),
             (
                 .foreignFile(owner: "root", user: "uid 1000"),
-                "/o belongs to root, not to uid 1000; run this as its owner, move it away, or choose another path"
+                "/o belongs to root, not to uid 1000; run this command as root, move the file away, or choose another path"
             ),
             (.hardLinks(count: 2), "/o has 2 names (hard links); remove all but one, or choose another path"),
             (.notReplaced(owner: "root"), "/o belongs to root; remove it, or choose another path"),
@@ -23,30 +23,30 @@ import Testing
                 .notRemoved(owner: "root"),
                 "/o belongs to root and isn't removed; ask its owner to remove it, or choose another path"
             ),
-            (.foreignOutput(kind: "a FIFO", owner: "uid 998"), "/o is a FIFO of uid 998; choose another path"),
+            (.foreignOutput(kind: "a FIFO", owner: "uid 998"), "/o is a FIFO owned by uid 998; choose another path"),
             (.justReplaced, "/o has just been replaced; choose another path"),
             (
                 .foreignLink(owner: "uid 998"),
-                "/o is a link that belongs to uid 998 and is not followed; remove it, or choose another path"
+                "/o is a symbolic link that belongs to uid 998 and is not followed; remove it, or choose another path"
             ),
             (
                 .foreignDirectory(owner: "uid 1001", user: "uid 1000"),
-                "the directory /o belongs to uid 1001, who could replace a file with a link; choose a directory that "
-                    + "belongs to uid 1000, or run this as its owner"
+                "the directory /o belongs to uid 1001, who could replace a file with a symbolic link; choose a directory that "
+                    + "belongs to uid 1000, or run this command as uid 1001"
             ),
             (
                 .sharedDirectory(group: 50),
-                "the directory /o may be written by members of gid 50, who could replace a file with a link; run "
+                "the directory /o may be written by members of gid 50, who could replace a file with a symbolic link; run "
                     + "chmod go-w on it, or choose another directory"
             ),
             (
                 .sharedVolume(group: 50),
-                "the directory /o may be written by members of gid 50, who could replace a file with a link; run "
+                "the directory /o may be written by members of gid 50, who could replace a file with a symbolic link; run "
                     + "chmod +t on it (usual for a Kubernetes volume with fsGroup), or choose another directory"
             ),
             (
                 .stickyDirectory(group: nil),
-                "the directory /o may be written by every user, who could replace a file with a link; choose a "
+                "the directory /o may be written by every user, who could replace a file with a symbolic link; choose a "
                     + "directory in it, or choose another directory"
             ),
             (
@@ -61,7 +61,7 @@ import Testing
             (.closedOutput, "/o is closed, so the result can't be written; remove >&-"),
             (
                 .notRecord(option: "--record"),
-                "/o exists and isn't a record of --record; name another file, or remove this one"
+                "/o exists and isn't a record of --record; choose another file, or remove this file"
             ),
         ] as [(PathRefusal.Reason, String)])
     func hasARemedy(reason: PathRefusal.Reason, sentence: String) {
@@ -98,7 +98,7 @@ import Testing
                 "another process holds it; find it as root (ss -lxp src /s) and stop it, or choose another path"
             ),
             (.refused(PathRefusal(of: "/s", because: .justReplaced)), "/s has just been replaced; choose another path"),
-            (.privilegedPort(reason: "Permission denied"), "Permission denied; choose a port from 1024 on"),
+            (.privilegedPort(reason: "Permission denied"), "Permission denied; choose a port above 1023"),
             (
                 .directoryUnusable("/d", reason: "No such file or directory"),
                 "No such file or directory; create /d for this user, or choose a path in an existing directory of this "

@@ -30,21 +30,21 @@ import Testing
             (
                 .nameNotResolved,
                 "the name of the proxy http://p.test:3128 could not be resolved; check upload.proxy.url, and that the "
-                    + "proxy runs"
+                    + "proxy is running"
             ),
             (
                 .notConnected,
-                "no connection to the proxy http://p.test:3128: words; check upload.proxy.url, and that the proxy runs"
+                "no connection to the proxy http://p.test:3128: words; check upload.proxy.url, and that the proxy is running"
             ),
             (
                 .timedOut,
                 "timeout: no answer from the proxy http://p.test:3128 (words); check upload.proxy.url, and that the "
-                    + "proxy runs"
+                    + "proxy is running"
             ),
             (
                 .untrustedCertificate,
                 "the certificate of the proxy http://p.test:3128 is not trusted: words; check upload.proxy.url, and "
-                    + "that the proxy runs"
+                    + "that the proxy is running"
             ),
             (
                 .tlsFailed,
@@ -54,7 +54,7 @@ import Testing
             (
                 .connectionLost,
                 "the proxy http://p.test:3128 closed the connection: words; check upload.proxy.url, and that the proxy "
-                    + "runs"
+                    + "is running"
             ),
             (.notAProxy, "the server at http://p.test:3128 isn't a proxy: words; correct upload.proxy.url"),
             (

@@ -14,13 +14,13 @@ import Testing
         arguments: [
             (.gpsd, gpsdRemedy), (.brltty, "disable brltty (systemctl mask --now brltty-udev), or uninstall it"),
             (.modemManager, "exclude the device with udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"),
-            (.loginConsole("ttyS0"), "end the login console (systemctl disable --now serial-getty@ttyS0)"),
+            (.loginConsole("ttyS0"), "stop the login console (systemctl disable --now serial-getty@ttyS0)"),
             (.waypost("kill 7"), "a receiver has one reader: stop the other Waypost (kill 7)"),
             (.other, "stop the program, or have it leave the device alone"),
             (
                 .hidden("/dev/ttyS0"),
-                "find the program as root (fuser -v /dev/ttyS0) and stop it; ModemManager, gpsd and login consoles open "
-                    + "such devices"
+                "run fuser -v /dev/ttyS0 as root to find the program, and stop it; ModemManager, gpsd and login consoles "
+                    + "open such devices"
             ),
         ] as [(DeviceHolders.Program, String)])
     func haveARemedyForEachHolder(program: DeviceHolders.Program, remedy: String) {

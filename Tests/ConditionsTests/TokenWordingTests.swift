@@ -81,7 +81,7 @@ import VehicleAuthorization
             ),
             (
                 .unusableAnswer(endpoint, .missingKey(keys: ["a", "b"], others: 2, .tokenUnderOtherKey("a.jwt"))),
-                "token endpoint https://b.example/t gave JSON without \"jwt\"; it has \"a\", \"b\" and 2 more",
+                "token endpoint https://b.example/t gave JSON without \"jwt\"; it contains \"a\", \"b\" and 2 more",
                 "set tokenKey to \"a.jwt\""
             ),
             (
@@ -97,7 +97,7 @@ import VehicleAuthorization
             ),
             (
                 .unusableAnswer(endpoint, .missingKey(keys: ["k"], others: 0, .lookalike(.apiKey, under: "k"))),
-                "token endpoint https://b.example/t gave JSON without \"jwt\"; it has \"k\"",
+                "token endpoint https://b.example/t gave JSON without \"jwt\"; it contains \"k\"",
                 "\"k\" contains an API key, which Fleet Engine doesn't accept: the issuer must sign a token for Fleet "
                     + "Engine with the key of a service account"
             ),
@@ -122,7 +122,7 @@ import VehicleAuthorization
             (
                 .wrongClaims(.otherService(claim: .deliveryvehicleid), van7),
                 "the token for vehicle van-7 is for delivery vehicles, but vehicle.service is onDemandTrips",
-                "correct vehicle.service, or the issuer must set vehicleid"
+                "correct vehicle.service, or change the issuer to set vehicleid"
             ),
             (
                 .commandFailed(command, .exited(3, CommandFault.Output(lines: ["no login", "see the manual"]))),
@@ -131,7 +131,7 @@ import VehicleAuthorization
             ),
             (
                 .commandFailed(command, .timedOut(.seconds(15), CommandFault.Output(hasOutput: true))),
-                "token command /bin/token took longer than 15 s and was ended, with nothing on standard error (its standard "
+                "token command /bin/token took longer than 15 s and was killed, with nothing on standard error (its standard "
                     + "output may be a token, and is not shown)",
                 "run the command by hand as the service's user, or raise authorization.timeoutSeconds"
             ),
@@ -187,8 +187,8 @@ import VehicleAuthorization
                             StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, tokenSeconds: 3600),
                         file)
                 ),
-                "token file /run/token: its \"ttl\" 60 leaves 60 s, but the token's own exp leaves 3600 s; the earlier end "
-                    + "applies; the issuer must state the same end in both"
+                "token file /run/token: the value of \"ttl\" (60) leaves 60 s, but the token's own exp leaves 3600 s; the "
+                    + "earlier expiry applies; the issuer must report the same expiry in both"
             ),
             (
                 .shortLivedTokens(van7, lifetime: .seconds(200), minimumLife: .seconds(300)),
@@ -198,7 +198,7 @@ import VehicleAuthorization
             (
                 .processesLeftRunning(command: "/bin/token", count: 0, unkillable: 7),
                 "token command /bin/token left process 7 running; the command is not started again until that process "
-                    + "has ended; change the command so that it ends the processes that it starts; then end process 7 yourself"
+                    + "has ended; change the command so that it stops the processes that it starts; then kill process 7"
             ),
         ] as [(AuthorizationWarning, String)])
     func describeWarnings(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }

@@ -15,7 +15,7 @@ struct FloodedExchange {
         let transport = try Loopback.makeTransport(caFile: server.caFile)
         let error = try await failure(over: transport, from: server)
         #expect(error.code == .responseTooLarge)
-        #expect(error.description.contains("without end"), "\(error)")
+        #expect(error.description.contains("endless data"), "\(error)")
         #expect(await server.hasCounted(1, of: "request"))
         #expect(await server.wait(for: "ended", times: 1), "the connection is closed")
     }

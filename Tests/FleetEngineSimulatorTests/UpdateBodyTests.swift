@@ -105,10 +105,10 @@ private let invalidLocationFields: [(String, String)] = [
     @Test(arguments: [
         ("", "update_mask cannot be empty"), ("lastLocation,", "unknown field: \"\""),
         ("speed", "unknown field: \"speed\""),
-        ("lastLocation,%20vehicleState", "unknown field: \" vehicleState\""), ("name", "may not be in the mask"),
-        ("currentTrips", "may not be in the mask"), ("availableCapacity", "may not be in the mask"),
-        ("currentRouteSegmentVersion", "may not be in the mask"), ("waypointsVersion", "may not be in the mask"),
-        ("lastLocation.serverTime", "may not be in the mask"), ("lastLocation.sped", "unknown field"),
+        ("lastLocation,%20vehicleState", "unknown field: \" vehicleState\""), ("name", "can't be in the mask"),
+        ("currentTrips", "can't be in the mask"), ("availableCapacity", "can't be in the mask"),
+        ("currentRouteSegmentVersion", "can't be in the mask"), ("waypointsVersion", "can't be in the mask"),
+        ("lastLocation.serverTime", "can't be in the mask"), ("lastLocation.sped", "unknown field"),
         ("vehicleState.x", "unknown field"), ("*", "unknown field"), ("LASTLOCATION", "unknown field"),
     ])
     func isRejectedForAnInvalidMask(mask: String, message: String) async throws {

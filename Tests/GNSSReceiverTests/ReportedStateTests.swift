@@ -16,7 +16,7 @@ private final class RepeatingEndpoint: ReceiverEndpoint {
 
     var name: String { "line" }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let attempt = attempts.withLock { attempts in
             attempts += 1
             return attempts

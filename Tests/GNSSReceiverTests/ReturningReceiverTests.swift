@@ -16,9 +16,9 @@ private final class CountingEndpoint: ReceiverEndpoint {
     var openings: Int { count.withLock { $0 } }
     var name: String { endpoint.name }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         count.withLock { $0 += 1 }
-        return try endpoint.open(unless: stop)
+        return try endpoint.open(stoppingOn: stop)
     }
 
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {

@@ -20,8 +20,8 @@ import TimeAndChance
             to: Fix(timeOfFix: point.timeOfFix, latitude: point.latitude, longitude: point.longitude))
     }
 
-    /// Returns the minimum number of points, and the smallest sum of squared errors in square metres that as many points
-    /// can have. Both are found by trying every leg.
+    /// Returns the minimum number of points, and the smallest sum of squared errors in square metres that as many
+    /// points can have. Both are found by trying every leg.
     private static func best(of points: [TrackPoint], tolerance: Double) -> (count: Int, squaredErrors: Double) {
         var paths = [(count: 1, squaredErrors: 0.0)]
         for end in points.indices.dropFirst() {

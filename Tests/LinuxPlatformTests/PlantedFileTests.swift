@@ -61,7 +61,7 @@ import WaypostTestSupport
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
         unsafe lchown(path, 12345, 12345)
         let error = #expect(throws: SystemError.self) { try Writer.replacement.write(to: path) }
-        #expect(error?.reason.hasPrefix("\(path) is a link that belongs to uid 12345") == true)
+        #expect(error?.reason.hasPrefix("\(path) is a symbolic link that belongs to uid 12345") == true)
         #expect(try isVictimUnharmed)
     }
 
@@ -196,10 +196,12 @@ extension PlantedFiles {
     }
 
     /// Files that prevent a socket at their path.
-    @Test(arguments: ["file", "link", "directory"]) func areKeptIfASocketIsRequestedAtTheirPath(kind: String) throws {
+    @Test(arguments: ["file", "symbolic link", "directory"]) func areKeptIfASocketIsRequestedAtTheirPath(kind: String)
+        throws
+    {
         switch kind {
         case "file": try directory.write("worth keeping".utf8, to: "place")
-        case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
+        case "symbolic link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
         default: unsafe mkdir(path, 0o700)
         }
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: path)) }

@@ -24,7 +24,7 @@ import WaypostTestSupport
         let other = HoldingProcess(processID: 813, command: nil)
         #expect(other.description == "a process (process 813)")
         #expect(other.stopCommand == "kill 813")
-        #expect(other.restartRemedy == "end it (kill 813) and start it again")
+        #expect(other.restartRemedy == "stop it (kill 813) and start it again")
     }
 
     /// These tests may run within a unit, but the unit didn't start them itself.

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// The directories above a file, and whether the user 1000 trusts them.
+/// The directories above a file, and whether user 1000 trusts them.
 @Suite struct TrustedDirectories {
     typealias Sharing = DirectoryTrust.Sharing
 
@@ -179,7 +179,7 @@ import WaypostTestSupport
         let error = #expect(throws: SystemError.self) { try DirectoryTrust.require(directory.path("link")) }
         #expect(
             error?.description
-                == "\(directory.path("link")) is a link that belongs to uid 12345 and is not followed; remove it, "
+                == "\(directory.path("link")) is a symbolic link that belongs to uid 12345 and is not followed; remove it, "
                 + "or choose another path")
     }
 

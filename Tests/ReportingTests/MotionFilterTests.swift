@@ -107,7 +107,7 @@ import WaypostTestSupport
         let filtered = Self.filtered(fixes)
         #expect(filtered.dropFirst(2).allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 })
         #expect(filtered.dropFirst(2).allSatisfy { $0.headingDegrees == 180 })
-        // A reported fix has no derived speed or heading in addition to its own.
+        // The filter has moved the derived speed and heading into the fix's main fields, so `derived` is empty.
         #expect(filtered.allSatisfy { $0.derived.speedMetersPerSecond == nil && $0.derived.headingDegrees == nil })
         #expect(filtered.last.map { LocationUpdate($0).headingDegrees } == 180)
     }

@@ -60,7 +60,7 @@ import WaypostTestSupport
         let failed = state.handle(.appendFailed(Self.fullError), at: .zero, jitter: 1)
         #expect(failed.reports.first == .notStored(LocationUpdate(.sample(0)), Self.fullError))
         #expect(failed.append == nil && failed.delivery == .readOutbox(Self.request))
-        #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append?.updates == first.updates)
+        #expect(state.handle(.storingRetryRequested, at: .seconds(2), jitter: 1).append?.updates == first.updates)
     }
 
     /// If the outbox doesn't answer, the newest updates wait, and the number of dropped older updates is reported.
@@ -85,7 +85,7 @@ import WaypostTestSupport
         #expect(began.reports.first == .privateModeBegan && began.delivery == .announce(.offline))
         let step = Self.receiveFix(at: 1, by: &state)
         #expect(step.reports == [.withheld] && step.append == nil)
-        #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append == nil)
+        #expect(state.handle(.storingRetryRequested, at: .seconds(2), jitter: 1).append == nil)
     }
 
     /// An answer without an append is a bug, and changes nothing.

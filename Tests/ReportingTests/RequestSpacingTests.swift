@@ -186,7 +186,7 @@ import WaypostTestSupport
     /// one.
     @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(timeout: Int) throws {
         for end in 6...14 {
-            // Attempts 2 and on, up to `end`, fail after `timeout`.
+            // Requests 2 ..< `end`, counted from 0, fail after `timeout` milliseconds.
             let requests = try VehicleRun(answer: { (2..<end).contains($0) ? (timeout, false) : (100, true) })
                 .requests(seconds: 240)
             #expect(Self.gaps(between: requests).allSatisfy { $0 >= 4900 }, "\(requests)")

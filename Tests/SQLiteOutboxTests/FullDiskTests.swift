@@ -188,7 +188,7 @@ import WaypostTestSupport
         let outbox = try OutboxEngine(configuration)
         try outbox.limitPages(to: 12)
         var accepted = 0
-        // The error must be that the disk is full.
+        // The error must be `full`, not another one.
         let error = #expect(throws: OutboxError.self) {
             while true {
                 _ = try outbox.append(sample(accepted + 1))

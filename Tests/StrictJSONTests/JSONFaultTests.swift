@@ -54,8 +54,8 @@ import Testing
         ("\"\t\"", "line 1, column 2: a control character in a string; write it as \\u and four digits"),
         ("\"C:\\x\"", "line 1, column 4: an unknown escape in a string; write a backslash as \\\\"),
         ("\"\\u12g4\"", "line 1, column 2: \\u without four hexadecimal digits"),
-        ("\"\\ud800\"", "line 1, column 2: half of a surrogate pair in a string"),
-        ("\"\\ud800\\u0041\"", "line 1, column 2: half of a surrogate pair in a string"),
+        ("\"\\ud800\"", "line 1, column 2: an unpaired surrogate in a string"),
+        ("\"\\ud800\\u0041\"", "line 1, column 2: an unpaired surrogate in a string"),
         // Numbers.
         ("NaN", "line 1, column 1: not JSON; a document begins with {"),
         ("{\"a\": 0x1F}", "line 1, column 8: a value that isn't JSON; write text in double quotes"),

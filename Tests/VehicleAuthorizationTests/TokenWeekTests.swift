@@ -24,7 +24,7 @@ import WaypostTestSupport
             let total = asked
             await withTaskGroup { group in
                 for _ in 0..<callers { group.addTask { await makeUpdate(with: cached, issuer) } }
-                group.addTask { await passTime(of: clock, cached, issuer, until: total) }
+                group.addTask { await advance(clock, cached: cached, issuer: issuer, until: total) }
             }
             if issuer.draw() < 0.1 { await cached.networkReturned() }
             clock.advance(by: issuer.drawPause())
@@ -42,8 +42,8 @@ import WaypostTestSupport
 
     /// Advances time until `total` callers are answered and every fetch has ended. Time advances only while each fetch
     /// in progress sleeps, so that it doesn't overtake running callers, or fetches that the issuer hasn't received.
-    private func passTime(
-        of clock: ManualClock, _ cached: CachedAuthorization, _ issuer: WeekIssuer, until total: Int
+    private func advance(
+        _ clock: ManualClock, cached: CachedAuthorization, issuer: WeekIssuer, until total: Int
     ) async {
         while true {
             let isAnswered = issuer.answered == total

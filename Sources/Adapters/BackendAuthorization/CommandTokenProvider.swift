@@ -160,8 +160,8 @@ package final class CommandTokenProvider: TokenProvider {
         }
     }
 
-    /// Returns up to two lines of standard error, shortened and without secrets. They are the last line that mentions
-    /// an error, and the last line of all. If no line mentions an error, they are the last line and the first.
+    /// Returns up to two lines of standard error, shortened and without secrets. Returns the last line that mentions an
+    /// error, and the last line of all. If no line mentions an error, returns the last line and the first line.
     private static func informativeLines(of outcome: ChildProcess.Outcome, without secrets: [String]) -> [ReportedText]
     {
         let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }

@@ -6,8 +6,8 @@ package import VehicleAuthorization
 /// token, or JSON in the form of an endpoint's answer.
 ///
 /// The file is read at each request, so that a new token is used at once. A half-written file is rejected, and read
-/// again at the next request. A program can avoid that by writing a temporary file and renaming it. The token counts as
-/// issued when the file was last modified, so that its remaining lifetime isn't overestimated.
+/// again at the next request. To avoid the rejection, the program can write a temporary file and rename it. The token
+/// counts as issued when the file was last modified, so that its remaining lifetime isn't overestimated.
 package final class FileTokenProvider: TokenProvider {
     private let pathTemplate: String
     private let section: String

@@ -56,7 +56,7 @@ struct FoundToken: Sendable {
         return text
     }
 
-    /// Parses the token. Rejects a token that was cut off or never signed.
+    /// Returns the parsed token. Rejects a token that was cut off or never signed.
     func parsed() throws(AnswerFault) -> JSONWebToken {
         let token: JSONWebToken
         do { token = try JSONWebToken(text) } catch {
@@ -99,7 +99,7 @@ enum AnswerKind: Sendable, Hashable {
     case page
     case gzip
     case utf16
-    /// JSON, from its first brace, bracket or quotation mark on.
+    /// JSON that begins with its first brace, bracket or quotation mark.
     case json([UInt8])
     /// Any other text, without white space at either end.
     case text(String)

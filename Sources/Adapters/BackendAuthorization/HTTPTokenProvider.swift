@@ -107,7 +107,7 @@ package final class HTTPTokenProvider: TokenProvider {
         return (request, secrets)
     }
 
-    /// Reads the values of the headers and the body, which may be in files, variables or credentials.
+    /// Reads and returns the values of the headers and the body, which may be in files, variables or credentials.
     private func readTemplateValues() async throws(AuthorizationError) -> TemplateValues {
         try await readOnThread(named: "waypost-secret", for: "\(section)") {
             [settings, environment] () throws(AuthorizationError) in

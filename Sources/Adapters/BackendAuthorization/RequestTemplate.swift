@@ -68,7 +68,7 @@ package struct HeaderTemplate: Sendable, Hashable {
     }
 
     /// Returns the reason why `text` can't be the value of the header `name`, if that is `Authorization` or
-    /// `Proxy-Authorization`. Returns `nil` if `text` can be, and for any other header.
+    /// `Proxy-Authorization`. Returns `nil` if `text` is a possible value, and for any other header.
     package static func problem(ofCredentials text: String, inHeader name: String) -> SourceFault.Problem? {
         guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return nil }
         if text.contains("${") { return .unexpandedVariable }

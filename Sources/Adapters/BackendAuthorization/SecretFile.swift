@@ -41,7 +41,7 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    /// The source, as a `SourceFault` names it.
+    /// The source, in the form that `SourceFault` uses.
     var source: SourceFault.Source {
         switch self {
         case .literal: .literal
@@ -100,8 +100,8 @@ package enum SecretFile {
         _ = try withProtectedFile(path, as: .file(path), for: use) { (_, _) throws(SystemError) in }
     }
 
-    /// Reads a file of at most `limit` bytes. Rejects a file that users other than its owner and group may read or
-    /// write. Errors name `source`, or the file if `source` is `nil`.
+    /// Returns the content of a file of at most `limit` bytes. Rejects a file that users other than its owner and group
+    /// may read or write. Errors name `source`, or the file if `source` is `nil`.
     ///
     /// Blocks, so don't call it on the cooperative thread pool.
     ///
@@ -163,10 +163,11 @@ extension String {
     }
 }
 
-/// Runs `body`, which reads a token or a secret, on a dedicated thread, because reading a file may block for long.
+/// Runs `body`, which reads a token or a secret, and returns its result. `body` runs on a dedicated thread, because
+/// reading a file may block for long.
 ///
-/// - Throws: the error of `body`, or `.unavailable` if no thread can be created. The latter names `keys`, the settings
-///   that need the thread.
+/// - Throws: the error of `body`, or `.unavailable` if no thread can be created. The error `.unavailable` names `keys`,
+///   the settings that need the thread.
 func readOnThread<Value: Sendable>(
     named name: String, for keys: String, _ body: @escaping @Sendable () throws(AuthorizationError) -> Value
 ) async throws(AuthorizationError) -> Value {

@@ -151,8 +151,8 @@ extension ExchangeFault {
             }
     }
 
-    /// Classifies a lost connection or a failed TLS handshake. A TLS alert may cause either of them, because a TLS 1.3
-    /// server may send it after the handshake.
+    /// Returns the fault for a lost connection or a failed TLS handshake. A TLS alert may cause either of them, because
+    /// a TLS 1.3 server may send it after the handshake.
     private static func brokenConnection(_ error: HTTPTransportError, isEncrypted: Bool, sendsCertificate: Bool) -> Self
     {
         if error.demandsCertificate { return .certificateRequired }

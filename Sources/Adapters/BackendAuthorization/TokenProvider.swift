@@ -3,21 +3,21 @@ import StrictJSON
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// A provider that returns each token together with what the issuer says about it, such as its expiry.
+/// A provider that returns each token together with the issuer's information about the token, such as its expiry.
 package protocol TokenProvider: VehicleAuthorization {
-    /// Fetches a token from the issuer. Returns even an expired token.
+    /// Fetches a token from the issuer and returns it, even if the token has expired.
     func fetchAnswer(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer
 }
 
 extension TokenProvider {
-    /// Fetches a token from the issuer. Throws if the token has expired.
+    /// Fetches a token from the issuer and returns it. Throws if the token has expired.
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         try await fetchAnswer(for: context).unexpiredToken()
     }
 }
 
-/// An issuer's answer: a token, and what the issuer says about it. The answer is either JSON with the token under a
-/// key, or the bare token.
+/// An issuer's answer: a token, and the issuer's information about the token. The answer is either JSON with the token
+/// under a key, or the bare token.
 package struct TokenAnswer: Sendable {
     package private(set) var token: AuthorizationToken
     /// The header and the claims of the token.
@@ -97,7 +97,8 @@ package struct TokenAnswer: Sendable {
 
     /// Returns the token if it hasn't expired.
     ///
-    /// - Throws: `.unusableAnswer` if it has. The error says whether a clock or the stated expiry shows that.
+    /// - Throws: `.unusableAnswer` if the token has expired. The error says whether a clock or the stated expiry shows
+    ///   the expiry.
     package func unexpiredToken() throws(AuthorizationError) -> AuthorizationToken {
         guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
         if let end = parsed.expiry, let issued = parsed.timeOfIssue, end <= issued {

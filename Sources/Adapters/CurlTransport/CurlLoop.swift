@@ -85,8 +85,8 @@ struct CurlLoop {
         }
     }
 
-    /// Cancels an exchange that is waiting or running. Has no effect if it has finished. Closes its connection, because
-    /// a hanging connection may be the reason for the cancellation.
+    /// Cancels an exchange that is waiting or running. Has no effect if the exchange has finished. Closes the
+    /// exchange's connection, because a hanging connection may be the reason for the cancellation.
     private mutating func cancel(_ exchange: CurlExchange) {
         guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else {
             return exchange.finishCancelled("cancelled")
@@ -130,8 +130,8 @@ struct CurlLoop {
         finish(transfer, with: transfer.outcome(for: code))
     }
 
-    /// Records what the outcome shows about the route, removes the handle from libcurl, and resumes the waiting task
-    /// with `outcome`.
+    /// Updates the route according to the outcome, removes the handle from libcurl, and resumes the waiting task with
+    /// `outcome`.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
         let origin = transfer.exchange.request.url.origin
         var outcome = outcome
@@ -154,7 +154,8 @@ struct CurlLoop {
                 let next = routes[origin]?.family.map { "; \($0.rawValue) is next" } ?? ""
                 outcome = .failure(error.withRoute("over \(family.rawValue)\(next)"))
             } else if transfer.onlyFamily != nil {
-                // The name wasn't resolved in time for the only allowed family, so the next exchange may use either.
+                // The name wasn't resolved in time for the only allowed family, so the next exchange may use either
+                // family.
                 _ = routes[origin]?.recordFailedConnect(isResolved: false)
             }
         }

@@ -104,7 +104,7 @@ import ReportedText
         if sockets.floodCount > floodsBefore {
             return failure(
                 .responseTooLarge,
-                "the server sent data without end and no complete answer; the connection was closed")
+                "the server sent endless data instead of a complete answer; the connection was closed")
         }
         if repetition.isRefused {
             return failure(.connectionLost, "the server rejected the request before reading it")
@@ -267,13 +267,13 @@ final class CurlExchange: Sendable {
 
     init(request: HTTPRequest) { self.request = request }
 
-    /// Whether the exchange has been cancelled. This is set before libcurl's thread is notified. So it doesn't matter
-    /// whether the thread receives the request or its cancellation first.
+    /// Whether the exchange has been cancelled. The value is set before libcurl's thread is notified. So it doesn't
+    /// matter whether the thread receives the request or its cancellation first.
     var isCancelled: Bool { cancelled.withLock { $0 } }
 
     func markCancelled() { cancelled.withLock { $0 = true } }
 
-    /// Calls `submit`, which passes the exchange to libcurl's thread, and waits for the outcome.
+    /// Calls `submit`, which passes the exchange to libcurl's thread. Waits for the outcome and returns it.
     func outcome(_ submit: () -> Void) async -> Outcome {
         await withCheckedContinuation { continuation in
             waiter.withLock { $0 = continuation }

@@ -76,8 +76,8 @@ package struct CurlTransportOptions: Sendable, Hashable {
     package var proxy: HTTPProxy?
     /// The maximum number of connections to a server. HTTP/2 needs fewer, because requests share a connection.
     package var maximumConnections = 16
-    /// Whether responses report when the server's certificate expires. For this, libcurl copies the certificate chain
-    /// of every connection.
+    /// Whether responses report when the server's certificate expires. To report this time, libcurl copies the
+    /// certificate chain of every connection.
     package var reportsCertificateEnd = false
 
     package init(userAgent: String, caFile: String? = nil, clientCertificate: CurlClientCertificate? = nil) {

@@ -158,8 +158,8 @@ struct ConnectionWatch: Sendable, Hashable {
 
     /// The times for a new connection while a response is expected.
     static let newlyOpened = Self(unacknowledgedSeconds: 10, idleSeconds: 5)
-    /// The times for a reused connection while a response is expected. It may have died unnoticed, because mobile
-    /// networks drop connections that are idle for a minute.
+    /// The times for a reused connection while a response is expected. Such a connection may have died unnoticed,
+    /// because mobile networks drop connections that are idle for a minute.
     static let reused = Self(unacknowledgedSeconds: 5, idleSeconds: 5)
     /// The times for a connection that no exchange is using. Probes are rare, because they cost bytes and no response
     /// is expected.

@@ -85,7 +85,7 @@ struct HTTPConnection {
     mutating func answer(_ served: ServedResponse, now: Duration) {
         guard case .handling = phase else { return }
         let keepsAlive = request?.keepsAlive ?? false
-        let bytes = renderedResponse(served.response, to: request?.method, keepsAlive: keepsAlive, date: date())
+        let bytes = responseBytes(for: served.response, method: request?.method, keepsAlive: keepsAlive, date: date())
         switch served.delivery {
         case .whole: write(bytes[...], next: keepsAlive ? .nextRequest : .drain, now: now)
         case .stall(let count): write(bytes.prefix(count), next: .stall, now: now)
@@ -140,7 +140,7 @@ struct HTTPConnection {
 
     private mutating func reject(_ error: HTTPRequestError, now: Duration) {
         let response = ServedResponse.refusal(status: error.status, error.description).response
-        write(renderedResponse(response, to: nil, keepsAlive: false, date: date())[...], next: .drain, now: now)
+        write(responseBytes(for: response, method: nil, keepsAlive: false, date: date())[...], next: .drain, now: now)
     }
 
     private mutating func write(_ bytes: ArraySlice<UInt8>, next: AfterWriting, now: Duration) {

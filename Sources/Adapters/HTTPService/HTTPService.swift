@@ -16,7 +16,7 @@ package struct HTTPService: Sendable {
 
     /// Creates a service that listens on `address`.
     ///
-    /// - Throws: An error if the address is in use or not permitted.
+    /// - Throws: an error if the address is in use or not permitted.
     package init(
         listeningOn address: LocalAddress, limits: HTTPServiceLimits = HTTPServiceLimits(), handler: @escaping Handler
     ) throws(ListenError) {

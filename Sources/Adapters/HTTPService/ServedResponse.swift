@@ -51,7 +51,7 @@ package struct ServedResponse: Sendable, Hashable {
 ///
 /// Adds `Content-Length`, `Connection` and, unless the handler has set it, `Date`. The response to a HEAD request has
 /// no body.
-func renderedResponse(_ response: HTTPResponse, to method: HTTPMethod?, keepsAlive: Bool, date: String) -> [UInt8] {
+func responseBytes(for response: HTTPResponse, method: HTTPMethod?, keepsAlive: Bool, date: String) -> [UInt8] {
     let hasBody = response.status >= 200 && response.status != 204 && response.status != 304
     let phrase = reasonPhrases[response.status] ?? "Status \(response.status)"
     var head = "HTTP/1.1 \(response.status) \(phrase)\r\n"

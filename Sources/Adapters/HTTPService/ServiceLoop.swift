@@ -31,8 +31,7 @@ struct ServiceLoop {
     private var acceptsAgainAt = Duration.zero
     private var buffer = [UInt8](repeating: 0, count: 65536)
 
-    /// The time for which no connection is accepted after accepting one has failed, for example because there are too
-    /// many open files.
+    /// The pause before the next connection is accepted if `accept` fails, for example because too many files are open.
     private static let acceptPause = Duration.milliseconds(100)
 
     init(

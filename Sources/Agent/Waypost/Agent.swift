@@ -25,7 +25,7 @@ public struct Agent: Sendable {
     /// - Parameters:
     ///   - configuration: the configuration.
     ///   - authorization: the provider to use instead of the configured one.
-    ///   - cachePolicy: determines when the provider is asked for a token.
+    ///   - cachePolicy: the rules for when the provider is asked for a token.
     ///   - recordingDirectory: the directory in which to record the run; `nil` records nothing. A recording contains
     ///     the receiver's bytes with their times and the log, but no tokens. It takes at most 32 MiB.
     public init(

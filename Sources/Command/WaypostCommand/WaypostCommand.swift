@@ -96,7 +96,8 @@ enum WaypostCommand {
         return try Arguments(rest, for: command)
     }
 
-    /// Prints the text that the operand names. The operand is valid, because `Arguments` has checked it.
+    /// Prints the text that the operand names, and returns the exit status. The operand is valid, because `Arguments`
+    /// has checked it.
     private static func write<Name: RawRepresentable<String>>(
         _ text: KeyPath<Name, String>, namedBy arguments: Arguments
     ) throws -> ExitStatus {

@@ -16,8 +16,8 @@ extension ActiveConditions {
     /// - Parameters:
     ///   - event: the event.
     ///   - now: the current time.
-    ///   - isLive: whether the source is a live receiver, not a recorded log. Only then are the times without a fix and
-    ///     without a delivery measured.
+    ///   - isLive: whether the source is a live receiver, not a recorded log. The times without a fix and without a
+    ///     delivery are measured only for a live receiver.
     package mutating func record(_ event: ReportingEvent, at now: Duration, isLive: Bool) {
         switch event {
         case .receiver(let state): record(state, at: now)

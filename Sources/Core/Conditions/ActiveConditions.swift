@@ -2,10 +2,10 @@ package import ReportedText
 
 /// The active conditions, and the lines to log about them.
 ///
-/// Each topic has at most one active condition. A new condition replaces the previous one on its topic, but keeps that
-/// one's start time. A condition is logged when it becomes visible and when its code or facts change. If it occurs
-/// again after ten minutes, it is logged again, with the number of repetitions. Its end is logged only if its start
-/// was. The same condition is logged at most once in ten minutes, even if it ends and starts again.
+/// Each topic has at most one active condition. A new condition replaces the previous one on its topic, but keeps the
+/// start time of the replaced condition. A condition is logged when it becomes visible and when its code or facts
+/// change. If it occurs again after ten minutes, it is logged again, with the number of repetitions. Its end is logged
+/// only if its start was. The same condition is logged at most once in ten minutes, even if it ends and starts again.
 package struct ActiveConditions: Sendable {
     /// The subject of a condition. Conditions on the same topic replace each other.
     package enum Topic: Sendable, Hashable {
@@ -14,7 +14,7 @@ package struct ActiveConditions: Sendable {
         case rejections
         /// The time since the last fix.
         case timeWithoutFix
-        /// Storing updates in the outbox. While this topic has a condition, updates are sent from memory only.
+        /// Storing updates in the outbox. While a condition is active on this topic, updates are sent from memory only.
         case storing
         /// Reading from the outbox.
         case reading
@@ -126,8 +126,8 @@ package struct ActiveConditions: Sendable {
     /// more.
     package mutating func supersede(_ topic: Topic) { states[topic] = nil }
 
-    /// Ends the condition on `topic` and starts `condition` at `now`. Such a condition measures the time since an
-    /// event, such as the last fix, so it is restarted at each event.
+    /// Ends the condition on `topic` and starts `condition` at `now`. A condition that measures the time since an
+    /// event, such as the last fix, is restarted in this way at each event.
     package mutating func restart(_ condition: Condition, on topic: Topic, at now: Duration) {
         clear(topic, at: now)
         states[topic] = State(condition: condition, since: now)

@@ -19,7 +19,7 @@ extension Condition {
                 .outboxUnusable
             }
         let wording = error.wording()
-        let cause: ReportedText = isStoring ? "positions are sent from memory only: \(wording.cause)" : wording.cause
+        let cause: ReportedText = isStoring ? "\(wording.cause); sending from memory only" : wording.cause
         self.init(code, Wording(cause, wording.remedy), facts: .outbox(error.code, number: error.number))
     }
 

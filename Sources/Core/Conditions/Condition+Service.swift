@@ -52,7 +52,8 @@ extension Condition {
     package init(receiverLag lag: Duration) {
         let side = lag > .zero ? "behind" : "ahead of"
         self.init(
-            .receiverTimeWrong, "\(lag.spoken) \(text: side) the present; positions are sent with this time",
+            .receiverTimeWrong,
+            "\(lag.spoken) \(text: side) the current time; positions are sent with the receiver's time",
             facts: .clock(nil, isAhead: lag < .zero))
     }
 

@@ -15,14 +15,14 @@ package struct Condition: Sendable, Hashable {
         /// `number` is the `errno` of a system call, or SQLite's result code.
         case outbox(OutboxError.Code, number: Int32? = nil)
         case receiver(ReceiverFault)
-        /// `hasSignal`: whether the receiver gets a signal from any satellite.
+        /// `hasSignal` says whether the receiver gets a signal from any satellite.
         case sky(hasSignal: Bool)
         /// The label of a `FixRejection`.
         case rejection(String)
         case token(TokenFault)
         case tokenWarning(AuthorizationWarning)
-        /// A wrong clock: the clock that it was compared with, and whether it is ahead. The clock is `nil` if it
-        /// doesn't matter.
+        /// A wrong clock. The values are the clock that it was compared with, and whether it is ahead. The first value
+        /// is `nil` if the other clock doesn't matter.
         case clock(ClockSource?, isAhead: Bool)
         case zones([Int])
         case internalError(InternalError)
@@ -34,7 +34,7 @@ package struct Condition: Sendable, Hashable {
 
     package let code: ConditionCode
     package let facts: Facts
-    /// The causes, at least one. Each is a sentence without a full stop. If a cause has no specific remedy, it has the
+    /// The causes, at least one. Each is a sentence without a full stop. A cause without a specific remedy has the
     /// catalog's remedy for the code.
     package let causes: [Wording]
 

@@ -64,7 +64,7 @@ extension ConditionCode {
         .diskFull: Entry(.error, "disk full", "free space on the disk of outbox.path"),
         .outboxInUse: Entry(
             .error, "outbox in use", "stop the other process, or give each process its own outbox.path"),
-        .outboxBusy: Entry(.error, "outbox locked", "close the program that has locked the outbox's file"),
+        .outboxBusy: Entry(.error, "outbox locked", "stop the program that has locked the outbox's file"),
         .outboxUnusable: Entry(
             .error, "outbox unusable", "check the directory of outbox.path: its owner, its mode and its disk (dmesg)"),
         .outboxDamaged: Entry(.error, "outbox damaged", "check the disk (dmesg), and replace it if it is failing"),
@@ -77,9 +77,9 @@ extension ConditionCode {
             .warning, "outbox's write-ahead log removed",
             "find out what removed it, and never remove only some of the outbox's files"),
         .outboxLogTooLong: Entry(
-            .warning, "outbox's write-ahead log too long", "end the program that keeps the outbox open"),
+            .warning, "outbox's write-ahead log too long", "stop the program that keeps the outbox open"),
         .outboxWithoutReserve: Entry(
-            .warning, "no reserve for a full disk", "move away the file or directory that is in the reserve's place"),
+            .warning, "no reserve for a full disk", "move away the file or directory at the reserve's path"),
         .outboxNearlyFull: Entry(
             .warning, "outbox nearly full", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
         .updatesThinned: Entry(
@@ -188,7 +188,7 @@ extension ConditionCode {
             "restart with --record and a directory that has free space and is writable by the service's user"),
         .reloadRejected: Entry(
             .warning, "reload rejected",
-            "correct the configuration and reload again (the current one stays in use)"),
+            "correct the configuration and reload again (the current configuration stays in use)"),
         .lastRunStalled: Entry(
             .warning, "last run stalled and ended itself", "find the device or disk that hung (journalctl -k)"),
         .internalError: Entry(

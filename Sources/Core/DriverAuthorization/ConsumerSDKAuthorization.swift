@@ -1,7 +1,7 @@
 public import Foundation
 public import VehicleAuthorization
 
-/// The handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
+/// A handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
 public typealias GMTCAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
 /// A provider of tokens for following a trip, with the interface that the Consumer SDK defines. Implement one of the
@@ -15,7 +15,7 @@ public protocol GMTCAuthorization: NSObjectProtocol {
         with authorizationContext: GMTCAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void)
 
-    /// Fetches a token for the context's trip. The default implementation calls the completion form.
+    /// Fetches and returns a token for the context's trip. The default implementation calls the completion form.
     func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String
 }
 
@@ -59,9 +59,9 @@ public struct ConsumerSDKAuthorization: VehicleAuthorization {
     /// - Parameters:
     ///   - provider: the provider. Don't use it elsewhere afterwards, because it needn't be `Sendable`.
     ///   - timeLimit: the maximum time that the provider may take to answer.
-    ///   - clock: measures the time limit.
-    ///   - report: receives each kind of contract violation once. If it is `nil`, violations are written to standard
-    ///     error.
+    ///   - clock: the clock that measures the time limit.
+    ///   - report: a function that receives each kind of contract violation once. If it is `nil`, violations are
+    ///     written to standard error.
     public init(
         _ provider: sending any GMTCAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
@@ -73,7 +73,7 @@ public struct ConsumerSDKAuthorization: VehicleAuthorization {
             timeLimit: timeLimit, clock: clock, report: report)
     }
 
-    /// Asks the provider for a trip's token. The token's lifetime is read from the token itself.
+    /// Asks the provider for a trip's token and returns it. The token's lifetime is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard context.tripID != nil else {
             throw AuthorizationError(.unsuitableContext(context))

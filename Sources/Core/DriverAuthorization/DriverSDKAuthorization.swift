@@ -6,7 +6,7 @@ public import VehicleAuthorization
 @_exported public import Foundation
 @_exported public import FoundationNetworking
 
-/// The handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
+/// A handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
 public typealias GMTDAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
 /// A token provider with the interface that the Driver SDK defines. A provider class from an iOS driver app compiles
@@ -24,7 +24,7 @@ public protocol GMTDAuthorization: NSObjectProtocol {
         with authorizationContext: GMTDAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void)
 
-    /// Fetches a token for the context's vehicle. The default implementation calls the completion form.
+    /// Fetches and returns a token for the context's vehicle. The default implementation calls the completion form.
     func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String
 }
 
@@ -78,9 +78,9 @@ public struct DriverSDKAuthorization: VehicleAuthorization {
     /// - Parameters:
     ///   - provider: the provider. Don't use it elsewhere afterwards, because it needn't be `Sendable`.
     ///   - timeLimit: the maximum time that the provider may take to answer.
-    ///   - clock: measures the time limit.
-    ///   - report: receives each kind of contract violation once. If it is `nil`, violations are written to standard
-    ///     error.
+    ///   - clock: the clock that measures the time limit.
+    ///   - report: a function that receives each kind of contract violation once. If it is `nil`, violations are
+    ///     written to standard error.
     public init(
         _ provider: sending any GMTDAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
@@ -92,7 +92,7 @@ public struct DriverSDKAuthorization: VehicleAuthorization {
             timeLimit: timeLimit, clock: clock, report: report)
     }
 
-    /// Asks the provider for a vehicle's token. The token's lifetime is read from the token itself.
+    /// Asks the provider for a vehicle's token and returns it. The token's lifetime is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard case .vehicle = context.subject else {
             throw AuthorizationError(.unsuitableContext(context))

@@ -3,7 +3,7 @@ import ReportedText
 import Synchronization
 import VehicleAuthorization
 
-/// One call of a provider. Accepts the provider's first answer, from any thread, and reports contract violations.
+/// One call of a provider. It accepts the provider's first answer, from any thread, and reports contract violations.
 final class ProviderCall: Sendable {
     private let first = FirstAnswer()
     private let breaches: ContractBreaches
@@ -45,8 +45,8 @@ final class ProviderCall: Sendable {
 
     /// Accepts the provider's answer.
     ///
-    /// `isFinal` says whether the form that answers is the last one to try. If it isn't, and the provider doesn't
-    /// implement it, there will be another answer.
+    /// `isFinal` says whether the form that answers is the last one to try. If another form will be tried, and the
+    /// provider doesn't implement the current one, the answer isn't used.
     func acceptAnswer(token: String?, error: (any Error)?, isFinal: Bool = false) {
         if !isFinal, error as? ProviderContractError == .noCompletionForm {
             lacksCompletionForm.store(true, ordering: .releasing)
@@ -90,7 +90,7 @@ final class FirstAnswer: Sendable {
         taker.finish()
     }
 
-    /// Waits for the answer.
+    /// Waits for the answer and returns the token.
     ///
     /// - Throws: the provider's error, or `CancellationError` if the task is cancelled first.
     func value() async throws -> String {
@@ -99,7 +99,7 @@ final class FirstAnswer: Sendable {
     }
 }
 
-/// Reports each kind of contract violation once.
+/// The contract violations of a provider. Each kind is reported once.
 final class ContractBreaches: Sendable {
     /// A rule of the contract that a provider has broken.
     enum Breach: UInt8 {

@@ -44,8 +44,8 @@ actor SerializedProvider {
     /// joined, because it asks the provider later.
     func forgetTokens() { current = current.filter { !$0.value.wasMade } }
 
-    /// Starts a call of the provider in unstructured tasks, so that a caller can stop waiting while the provider is
-    /// still running.
+    /// Starts a call of the provider and returns it. The call runs in unstructured tasks, so that a caller can stop
+    /// waiting while the provider is still running.
     private func startCall(for context: AuthorizationContext) throws(AuthorizationError) -> ProviderCall {
         if stuck?.isPending == true { throw AuthorizationError(.providerFailed(.busy)) }
         let call = ProviderCall(breaches)
@@ -109,8 +109,8 @@ actor SerializedProvider {
     }
 }
 
-/// The two forms of a provider's `fetchToken`, from either SDK. They aren't `Sendable`, because the
-/// provider need not be.
+/// The two forms of a provider's `fetchToken`, from either SDK. This type isn't `Sendable`, because a provider need not
+/// be `Sendable`.
 struct ProviderVariants {
     typealias Completion = @Sendable (String?, (any Error)?) -> Void
 

@@ -65,7 +65,8 @@ package struct FleetEngineError: Sendable, Hashable {
         let details: [Detail]?
     }
 
-    /// A detail of an error. It has the members of all kinds of details that are used here; other kinds are ignored.
+    /// A detail of an error. This type contains the members of all kinds of details that are used; other kinds are
+    /// ignored.
     private struct Detail: Decodable {
         let retryDelay: String?
         let reason: String?

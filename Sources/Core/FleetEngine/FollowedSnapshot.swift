@@ -21,7 +21,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
         /// The speed in metres per second.
         public var speedMetersPerSecond: Double?
 
-        /// Creates a position with coordinates only.
+        /// Creates a position that contains only coordinates.
         package init(latitude: Double, longitude: Double) {
             self.latitude = latitude
             self.longitude = longitude
@@ -31,7 +31,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
     /// The trip's status (such as `ENROUTE_TO_PICKUP`) or the vehicle's state (such as `ONLINE`), in Fleet Engine's
     /// spelling.
     public var status: String?
-    /// The id of the vehicle that is assigned to the trip. `nil` if none is assigned yet, or if this is a snapshot of a
+    /// The id of the vehicle that is assigned to the trip. `nil` if no vehicle is assigned yet, and in a snapshot of a
     /// vehicle.
     public var vehicleID: String?
     /// The vehicle's position; `nil` until the vehicle has reported one.

@@ -13,7 +13,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         package var description: String {
             switch self {
             case .empty: "is empty"
-            case .tooLong(let count): "has \(count) characters; Fleet Engine accepts at most 64"
+            case .tooLong(let count): "is \(count) characters long; Fleet Engine accepts at most 64"
             case .forbiddenCharacter(let character):
                 "contains \"\(character)\"; leave out / : ? , # and control characters"
             case .isResourceName:
@@ -37,8 +37,9 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         self.vehicleID = vehicleID
     }
 
-    /// Checks that `id` follows the rules for ids (reference of `CreateVehicleRequest.vehicle_id`). It must have at
-    /// most 64 characters, be in Normalization Form C, and contain no control characters and none of `/ : ? , #`.
+    /// Checks that `id` follows the rules for ids (reference of `CreateVehicleRequest.vehicle_id`). An id must be at
+    /// most 64 characters long and in Normalization Form C. It must contain neither control characters nor any of the
+    /// characters `/:?,#`.
     package static func validate(_ id: String) throws(Problem) {
         guard !id.isEmpty else { throw .empty }
         guard !id.hasPrefix("providers/") else { throw .isResourceName }
@@ -47,8 +48,8 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             if "/:?,#".unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control {
                 throw .forbiddenCharacter(Character(scalar))
             }
-            // Text that isn't composed always has a combining mark. Composed text rarely has one, so every combining
-            // mark is rejected.
+            // Text that isn't composed always contains a combining mark. Composed text rarely contains such marks, so
+            // every combining mark is rejected.
             if scalar.properties.canonicalCombiningClass != .notReordered { throw .notNormalized(scalar) }
         }
     }

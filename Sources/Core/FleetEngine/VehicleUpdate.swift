@@ -5,8 +5,8 @@ import TimeAndChance
 /// The changes to a vehicle that an `UpdateVehicle` or `UpdateDeliveryVehicle` request contains.
 package struct VehicleUpdate: Sendable, Hashable {
     package var vehicle: VehicleName
-    /// The state of an on-demand vehicle. If it is known, every update contains it, so that the next update makes up
-    /// for a lost change of state. `nil` if it is unknown, and for scheduled vehicles, which have no state.
+    /// The state of an on-demand vehicle. Every update contains the state if it is known, so that the next update makes
+    /// up for a lost change of state. `nil` if it is unknown, and for scheduled vehicles, which have no state.
     package var state: VehicleState?
     package var lastLocation: VehicleLocation?
     /// Older positions that could not be reported when they were current, in order of time.
@@ -116,8 +116,8 @@ extension VehicleLocation {
         return .object(message)
     }
 
-    /// Rounds `value` to a multiple of `1 / scale`. Receivers are accurate to a centimetre at best, which is about 1e-7
-    /// degrees, so more digits would be noise.
+    /// Returns `value`, rounded to a multiple of `1 / scale`. Receivers are accurate to a centimetre at best, which is
+    /// about 1e-7 degrees, so more digits would be noise.
     private static func rounded(_ value: Double, scale: Double) -> JSONValue {
         .number((value * scale).rounded() / scale)
     }

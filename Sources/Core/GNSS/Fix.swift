@@ -75,8 +75,8 @@ extension Fix {
             east: east * Self.metersPerDegree, north: (other.latitude - latitude) * Self.metersPerDegree)
     }
 
-    /// Returns the difference in degrees between two longitudes, positive to the east. It crosses the 180th meridian if
-    /// that way is shorter.
+    /// Returns the difference in degrees between two longitudes, positive to the east. The difference is measured
+    /// across the 180th meridian if that direction is shorter.
     static func degreesEast(from longitude: Double, to other: Double) -> Double {
         let east = other - longitude
         return east > 180 ? east - 360 : east < -180 ? east + 360 : east

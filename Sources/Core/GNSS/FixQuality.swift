@@ -48,8 +48,8 @@ enum SolutionStatus: Hashable {
     case void
     /// The position was simulated or entered by hand, so it never becomes a fix.
     case excluded
-    /// The position must be confirmed by another sentence, because this one has no flag (old GLL) or its flag isn't
-    /// sufficient.
+    /// The position must be confirmed by another sentence, because this sentence has no flag (old GLL) or its flag
+    /// isn't sufficient.
     case unconfirmed
 }
 

@@ -22,7 +22,7 @@ package struct HTTPProxy: Sendable, Hashable {
             case .unsupportedScheme(let scheme): "has the unsupported scheme \"\(scheme)\"; use http, https or socks5h"
             case .resolvesNamesLocally: "would resolve names on this machine; write socks5h://HOST:PORT"
             case .userInformation:
-                "contains a user name or password; write them as \"user\" and \"password\", the latter from a file"
+                "contains a user name or password; set \"user\" and \"password\" instead, with the password in a file"
             case .missingPort: "has no port; write it as http://HOST:PORT"
             case .hasPath: "has a path or a query, but a proxy has neither; write it as http://HOST:PORT"
             case .invalidHost(let problem): "\(problem)"

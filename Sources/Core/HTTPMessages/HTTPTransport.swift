@@ -20,7 +20,7 @@ extension HTTPTransport {
 
 /// The reason why an exchange ended without a complete response.
 package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of failure. The retry rules depend on this alone.
+    /// The kind of failure. The retry rules depend only on this value.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case cancelled
         case nameNotResolved
@@ -29,8 +29,8 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
         case timedOut
         /// The connection ended or was reset before the response was complete.
         case connectionLost
-        /// The server's certificate could not be verified. It is for another host, comes from an unknown issuer, or
-        /// isn't valid at present.
+        /// The server's certificate could not be verified. The certificate is for another host, comes from an unknown
+        /// issuer, or isn't valid now.
         case certificateNotTrusted
         /// The TLS connection failed for a reason other than the certificate.
         case tlsFailed

@@ -109,8 +109,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return host.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ? String(host) : nil
     }
 
-    /// Whether packets to `host` stay on this machine. This is true for `localhost`, for an address of 127.0.0.0/8 in
-    /// four parts, and for `::1`.
+    /// Whether packets to `host` stay on this machine. They do for `localhost`, for an address of 127.0.0.0/8 in four
+    /// parts, and for `::1`.
     package static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -3,7 +3,7 @@
 ///
 /// There are two problems to solve. A connection that is kept open may lead to a server that is being taken out of
 /// service and responds only with errors. Also, connections over one address family may fail, but only after they have
-/// been accepted. libcurl's race between the families doesn't detect that.
+/// been accepted. libcurl's race between the families doesn't detect such failures.
 package struct ServerRoute: Sendable, Hashable {
     package enum AddressFamily: String, Sendable, Hashable, CaseIterable {
         case ipv4 = "IPv4"
@@ -74,8 +74,8 @@ package struct ServerRoute: Sendable, Hashable {
     /// Whether a failure with this code may be due to the address family of the new connection.
     ///
     /// If the connection was established, a silent server may just be slow. A cancelled attempt to connect counts only
-    /// if it took at least `hang`, because it was then probably cancelled in favour of a newer position. A shorter
-    /// attempt may have been cancelled by a shutdown, a reload or private mode.
+    /// if it took at least `hang`, because such an attempt was probably cancelled in favour of a newer position. A
+    /// shorter attempt may have been cancelled by a shutdown, a reload or private mode.
     package static func mayBeDueToFamily(
         _ code: HTTPTransportError.Code, isConnected: Bool, after time: Duration
     ) -> Bool {
@@ -96,7 +96,7 @@ package struct ServerRoute: Sendable, Hashable {
     /// Forgets everything that was learned on the previous network.
     package mutating func reset() { self = Self() }
 
-    /// Whether a status means that the server is at fault. This is true for 5xx, and for 421, which means that this
-    /// server isn't responsible for the name (RFC 9110, section 15.5.20).
+    /// Whether a status means that the server is at fault. Such statuses are 5xx, and 421, which means that this server
+    /// isn't responsible for the name (RFC 9110, section 15.5.20).
     private static func isServerError(_ status: Int) -> Bool { status == 421 || (500..<600).contains(status) }
 }

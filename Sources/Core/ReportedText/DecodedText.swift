@@ -1,4 +1,4 @@
-/// A decoded text that knows for each byte which range of the original text the byte comes from.
+/// A decoded text that maps each byte to the range of the original text from which the byte was decoded.
 struct DecodedText {
     private(set) var bytes: [UInt8] = []
     private(set) var origins: [Range<Int>] = []
@@ -41,8 +41,8 @@ struct DecodedText {
         }
     }
 
-    /// Replaces each escape sequence. `escape` returns the length of the sequence that begins at an index, and the
-    /// bytes that the sequence stands for; `nil` if none begins there.
+    /// Returns this text with each escape sequence replaced. `escape` returns the length of the sequence that begins at
+    /// an index, and the bytes that the sequence stands for; `nil` if no sequence begins there.
     private func replacingEscapes(_ escape: (_ index: Int) -> (length: Int, bytes: [UInt8])?) -> DecodedText {
         var result = DecodedText()
         var index = 0
@@ -58,8 +58,8 @@ struct DecodedText {
         return result
     }
 
-    /// Decodes the characters of both base64 alphabets and ignores all others, such as line breaks. Text around the
-    /// encoded part results in meaningless bytes.
+    /// Returns the bytes that the characters of both base64 alphabets encode, ignoring all others, such as line breaks.
+    /// Text around the encoded part results in meaningless bytes.
     private static func base64Decoded(_ digits: ArraySlice<(value: UInt8, origin: Range<Int>)>) -> DecodedText {
         var result = DecodedText()
         for index in digits.indices.dropFirst() {

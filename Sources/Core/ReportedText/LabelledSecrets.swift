@@ -1,5 +1,5 @@
-/// Finds secrets that follow a label, such as `Bearer …`, `token=…`, `"password": "…"` or `Authorization: …`. Also
-/// finds the user information in URLs.
+/// A search for secrets that follow a label, such as `Bearer …`, `token=…`, `"password": "…"` or `Authorization: …`. It
+/// also finds the user information in URLs.
 struct LabelledSecrets {
     private let bytes: [UInt8]
 

@@ -1,12 +1,12 @@
-/// Removes secrets from foreign text. It finds known secrets, labelled values and JSON Web Tokens, whether they are
-/// plain or encoded.
+/// The removal of secrets from foreign text. It finds known secrets, labelled values and JSON Web Tokens, whether they
+/// are plain or encoded.
 struct Redaction: Sendable {
     /// The maximum number of encodings, nested in each other, that are decoded.
     private static let maximumEncodings = 3
     /// The maximum number of bytes that are read beyond the bytes that can be shown. It limits the time for long text.
     private static let maximumExcess = 8 << 10
     /// The number of bytes that are hidden at the end of text that wasn't read completely. A secret may have been cut
-    /// there, and its first few characters aren't enough to recognise it.
+    /// at the end, and its first few characters aren't enough to recognise it.
     private static let hiddenEnd = 512
 
     private let secrets: KnownSecrets
@@ -56,8 +56,8 @@ private struct RedactionMask {
 }
 
 /// The secrets that were sent or are stored. Case is ignored, and a plus sign is treated as a space, because forms
-/// encode spaces as plus signs. A piece of a long secret is enough to find it, because another program may have cut the
-/// text.
+/// encode spaces as plus signs. A piece of a long secret is enough for a match, because another program may have cut
+/// the text.
 private struct KnownSecrets: Sendable {
     /// The minimum length of a secret in bytes. Shorter secrets are ignored, because they occur by chance in almost any
     /// text.
@@ -103,7 +103,8 @@ private struct KnownSecrets: Sendable {
     }
 }
 
-/// Finds words that begin like a JSON Web Token, with `eyJ`. This is how base64 encodes `{"` followed by a letter.
+/// A search for words that begin like a JSON Web Token, with `eyJ`. Base64 encodes `{"` followed by a letter in this
+/// way.
 private enum JSONWebTokens {
     /// The minimum length of a token in bytes. Shorter words contain nothing secret, and may be the end of a name such
     /// as `privateKeyJSON`.

@@ -41,7 +41,7 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
     /// Returns this text, cut to at most `limit` bytes.
     package func cut(to limit: Int) -> ReportedText { Self(shown: Self.cut(description, to: limit)) }
 
-    /// Cuts `text` between Unicode scalars, so that the result is valid UTF-8.
+    /// Returns `text`, cut between Unicode scalars, so that the result is valid UTF-8.
     private static func cut(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         let mark = "…"

@@ -4,7 +4,7 @@ extension Duration {
         let seconds = components.seconds.magnitude
         return switch seconds {
         case ..<120: "\(seconds) s"
-        // The bounds ensure that a rounded value is never 120 min or 48 h. It is 2 h or 2 days instead.
+        // The bounds ensure that a rounded value is 2 h or 2 days, never 120 min or 48 h.
         case ..<7170: "\((seconds + 30) / 60) min"
         case ..<171_000: "\((seconds + 1800) / 3600) h"
         case ..<63_072_000: "\((seconds + 43_200) / 86_400) days"

@@ -3,7 +3,7 @@ package import TimeAndChance
 /// A function that returns whether the vehicle's private switch is on.
 package typealias PrivateSwitch = @Sendable () async -> Bool
 
-/// Reports one vehicle: accepts fixes, stores updates in the outbox, and delivers them newest first.
+/// The reporter of one vehicle. It accepts fixes, stores updates in the outbox, and delivers them newest first.
 ///
 /// `ReportingState` makes every decision and receives each event immediately, from any task. The task that delivers a
 /// fix also carries out the append to the outbox that results from it. One loop carries out the actions of the delivery
@@ -34,13 +34,14 @@ package actor Reporter {
 
     /// - Parameters:
     ///   - settings: the vehicle's settings.
-    ///   - outbox: stores updates until they are delivered.
+    ///   - outbox: the store that keeps updates until they are delivered.
     ///   - delivery: the service to deliver to.
     ///   - privateSwitch: the vehicle's private switch; `nil` if it has none.
-    ///   - latestTime: returns the maximum time that a fix can have; `nil` while the current time is unknown.
-    ///   - clock: measures every wait.
-    ///   - jitter: returns a random number in 0...1.
-    ///   - observer: receives every event.
+    ///   - latestTime: a function that returns the maximum time that a fix can have; `nil` while the current time is
+    ///     unknown.
+    ///   - clock: the clock that measures every wait.
+    ///   - jitter: a function that returns a random number in 0...1.
+    ///   - observer: the observer, which receives every event.
     package init(
         _ settings: ReportingSettings, outbox: any Outbox, delivery: any Delivery,
         privateSwitch: PrivateSwitch? = nil, latestTime: @escaping @Sendable () -> UTCTime? = { nil },
@@ -97,8 +98,8 @@ extension Reporter {
         }
     }
 
-    /// Reads the private switch. Must be called even if no fixes arrive, because a private vehicle's position must not
-    /// be repeated.
+    /// Reads the private switch. The caller must call this even if no fixes arrive, because a private vehicle's
+    /// position must not be repeated.
     ///
     /// - Parameter isPolled: whether the caller reads the switch every second, with or without fixes.
     package func readPrivateSwitch(isPolled: Bool = false) async {
@@ -108,7 +109,7 @@ extension Reporter {
 
     /// Tries again to store updates that the outbox did not accept.
     package func retryStoring() async {
-        handle(.retryStoring)
+        handle(.storingRetryRequested)
         await carryOutAppends()
     }
 
@@ -137,8 +138,8 @@ extension Reporter {
     /// Makes `deliver` return once nothing is pending, because a recorded log has ended.
     package func finishWhenEmpty() { receive(.finishWhenEmpty) }
 
-    /// Whether updates report the vehicle's presence. They don't if the service doesn't record it, or while the vehicle
-    /// may be private.
+    /// Whether updates report the vehicle's presence. They don't if the service records no presence, or while the
+    /// vehicle may be private.
     package var reportsPresence: Bool { delivery.hasPresence && state.uploadState.presence != .unknown }
 
     /// Notifies the reporter that the network has returned. Work that waits for the network continues at once, on a new
@@ -277,8 +278,8 @@ extension Reporter {
 
 /// Reports of the vehicle's presence without a position, such as at shutdown.
 extension Reporter {
-    /// Reports the vehicle's presence without a position. Retries once if the first permit is rejected. The observer
-    /// receives every answer.
+    /// Reports the vehicle's presence without a position, and returns the result. Retries once if the first permit is
+    /// rejected. The observer receives every answer.
     ///
     /// - Throws: the reason why no permit could be obtained.
     @discardableResult

@@ -12,8 +12,8 @@ struct ReportingState: Sendable {
         case fix(Fix, latest: UTCTime?)
         /// The reporter has read the private switch. `isPolled` says whether it reads the switch every second.
         case switchRead(isOn: Bool, exists: Bool, isPolled: Bool)
-        /// The reporter retries storing the updates that the outbox did not accept.
-        case retryStoring
+        /// The reporter must try again to store the updates that the outbox did not accept.
+        case storingRetryRequested
         /// The append in progress has succeeded.
         case appended(AppendedUpdate)
         case appendFailed(OutboxError)
@@ -78,7 +78,7 @@ struct ReportingState: Sendable {
             updatePrivateMode(at: now, &step) { mode in
                 mode.observe(isSwitchedOn: isOn, at: exists ? now : nil, isPolled: isPolled)
             }
-        case .retryStoring: storeNextUpdates(at: now, &step)
+        case .storingRetryRequested: storeNextUpdates(at: now, &step)
         case .appended(let appended): didAppend(appended, at: now, &step)
         case .appendFailed(let error): didFailToAppend(error, at: now, &step)
         case .upload(let event): handleUpload(event, at: now, jitter: jitter(), &step)

@@ -1,5 +1,5 @@
-/// Describes a syntax error and its remedy in one sentence. It covers the errors that people make when they write JSON
-/// by hand.
+/// A description of a syntax error and its remedy in one sentence. It covers the errors that people make when they
+/// write JSON by hand.
 ///
 /// A fault is created only if text isn't JSON, so it can afford to scan the text again. The sentence quotes nothing
 /// from the text, because the text may be a secret.

@@ -125,8 +125,8 @@ struct JSONParser {
         throw error(expecting: .restOfString(opening: opening))
     }
 
-    /// Reads an escape sequence in the string that begins at `opening`. If two sequences form a surrogate pair, reads
-    /// both.
+    /// Reads an escape sequence in the string that begins at `opening`, and returns its character. If two sequences
+    /// form a surrogate pair, reads both.
     private mutating func parseEscape(inStringFrom opening: Int) throws(JSONValue.ParseError) -> Unicode.Scalar {
         let start = index
         index += 1
@@ -146,7 +146,7 @@ struct JSONParser {
                 if (0xDC00..<0xE000).contains(low) { code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) }
             }
             if let scalar = Unicode.Scalar(code) { return scalar }
-            throw error("half of a surrogate pair in a string", at: start)
+            throw error("an unpaired surrogate in a string", at: start)
         default: throw error("an unknown escape in a string; write a backslash as \\\\", at: start)
         }
     }

@@ -4,7 +4,7 @@ package struct JSONPlaces: Sendable {
 
     package init() {}
 
-    /// Finds the members of the document in `bytes`. If the text isn't JSON, the line numbers may be wrong, but there
+    /// Creates the line numbers of the document in `bytes`. If the text isn't JSON, the numbers may be wrong, but there
     /// is no error.
     package init(of bytes: [UInt8]) {
         var line = 1

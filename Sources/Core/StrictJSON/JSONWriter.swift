@@ -15,7 +15,7 @@ extension JSONValue {
     }
 }
 
-/// Writes JSON as UTF-8 bytes.
+/// A writer of JSON as UTF-8 bytes.
 private struct JSONWriter {
     let isPretty: Bool
     private(set) var bytes: [UInt8] = []

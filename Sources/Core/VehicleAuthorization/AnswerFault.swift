@@ -1,7 +1,7 @@
 package import ReportedText
 
-/// The reason why an answer, a file or a command's output contains no usable token. It quotes nothing from the contents
-/// except the names of keys.
+/// The reason why an answer, a file or a command's output contains no usable token. The fault quotes nothing from the
+/// contents except the names of keys.
 package enum AnswerFault: Error, Sendable, Hashable {
     /// The place in an answer where a token was expected.
     package enum Place: Sendable, Hashable { case underKey, jsonString, bareText }
@@ -30,7 +30,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
         case encodedTwice
     }
 
-    /// The kind of contents in a JSON object that has no token under the expected key.
+    /// The kind of contents in a JSON object that contains no token under the expected key.
     package enum Members: Sendable, Hashable {
         /// The format of one of Google's samples, by its name in the setting `tokenShape`.
         case tokenShape(String)
@@ -50,7 +50,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
     case nothing(isNull: Bool)
     /// A command printed nothing to standard output and these lines to standard error.
     case nothingPrinted(errorLines: [ReportedText])
-    /// The answer is HTML or XML.
+    /// The answer is an HTML or XML document.
     case page
     case gzip
     case utf16

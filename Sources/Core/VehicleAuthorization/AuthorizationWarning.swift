@@ -1,5 +1,5 @@
 /// A problem with tokens that an operator should correct, although it does no harm yet. Each problem is reported at
-/// most once in ten minutes. `description`, which the library `Waypost` adds, says what was found and what to change.
+/// most once in ten minutes. `description`, which the library `Waypost` adds, contains the finding and the remedy.
 public enum AuthorizationWarning: Sendable, Hashable {
     /// The issuer's tokens live no longer than `minimumLife`, the lifetime that a token should have left when it is
     /// handed out.
@@ -14,8 +14,8 @@ public enum AuthorizationWarning: Sendable, Hashable {
     case oldTokenReissued(AuthorizationContext, minimumLife: Duration)
     /// The token, or the issuer's answer, is inconsistent. The token is used anyway.
     case questionableToken(TokenWarning)
-    /// A provider violates the contract of `GMTDAuthorization` or `GMTCAuthorization`. The text names the rule and says
-    /// what to change.
+    /// A provider violates the contract of `GMTDAuthorization` or `GMTCAuthorization`. The text contains the rule and
+    /// the remedy.
     case brokenContract(String)
     /// A token command has left processes running, and isn't started again before they have ended. `count` is the
     /// number of processes that are being killed. `unkillable` is the id of a process that can't be killed, because it

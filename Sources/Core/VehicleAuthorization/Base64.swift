@@ -4,13 +4,13 @@ package enum Base64 {
     private static let standard = letters + Array("+/".utf8)
     private static let forURLs = letters + Array("-_".utf8)
 
-    /// Encodes `bytes` with padding (section 4), as HTTP Basic requires.
+    /// Returns `bytes` in base64 with padding (section 4), as HTTP Basic requires.
     package static func encoded(_ bytes: some Collection<UInt8>) -> String {
         let text = encoded(bytes, alphabet: standard)
         return text + String(repeating: "=", count: -text.utf8.count & 3)
     }
 
-    /// Encodes `bytes` with the alphabet for URLs and without padding (section 5), as in JSON Web Tokens.
+    /// Returns `bytes` in base64 with the alphabet for URLs and without padding (section 5), as in JSON Web Tokens.
     package static func urlEncoded(_ bytes: some Collection<UInt8>) -> String { encoded(bytes, alphabet: forURLs) }
 
     private static func encoded(_ bytes: some Collection<UInt8>, alphabet: [UInt8]) -> String {
@@ -29,7 +29,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes the output of `urlEncoded`; `nil` for any other text.
+    /// Returns the bytes that `urlEncoded` has encoded as `text`; `nil` for any other text.
     package static func urlDecoded(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

@@ -9,9 +9,8 @@
 /// - A token that names another vehicle, or that isn't meant for Fleet Engine, is rejected.
 /// - A token that Fleet Engine has rejected is dropped. One fetch replaces it, however many requests have failed with
 ///   it.
-///
 /// Lifetimes are measured on the given clock, which should be monotonic and keep running while the machine is suspended
-/// (`ContinuousClock`). Tokens are kept in memory only. Safe to use from any task.
+/// (`ContinuousClock`). Tokens are kept in memory only. The cache is safe to use from any task.
 public actor CachedAuthorization: VehicleAuthorization {
     private typealias Outcome = TokenCache.Outcome
     private typealias Waiters = [Int: AsyncStream<Outcome>.Continuation]
@@ -40,13 +39,14 @@ public actor CachedAuthorization: VehicleAuthorization {
     ///
     /// - Parameters:
     ///   - provider: the provider to ask if no cached token is usable.
-    ///   - clock: measures the lifetimes of tokens and the waits after failures.
-    ///   - policy: how long tokens are reused, and how often a failing provider is asked.
+    ///   - clock: the clock that measures the lifetimes of tokens and the waits after failures.
+    ///   - policy: the rules for how long tokens are reused, and how often a failing provider is asked.
     ///   - claims: the claims that a JSON Web Token must have; `nil` accepts any.
     ///   - timeout: the maximum time that a caller waits; `nil` for no limit. A provider that hangs isn't asked again
     ///     before its call has returned.
-    ///   - jitter: returns a random number from 0...1, so that the vehicles of a fleet don't ask at the same time.
-    ///   - report: receives every event, from any task. Must return at once.
+    ///   - jitter: a function that returns a random number from 0...1, so that the vehicles of a fleet don't ask at the
+    ///     same time.
+    ///   - report: a function that receives every event, from any task. It must return at once.
     public init(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
         claims: ClaimRules? = ClaimRules(), timeout: Duration? = nil,
@@ -102,7 +102,8 @@ public actor CachedAuthorization: VehicleAuthorization {
         await provider.forgetTokens()
     }
 
-    /// Waits for the fetch in progress, until this caller's task is cancelled or the timeout is reached.
+    /// Waits for the fetch in progress, until this caller's task is cancelled or the timeout is reached. Returns the
+    /// outcome.
     private func fetchOutcome(for context: AuthorizationContext) async -> Outcome {
         let id = nextWaiter
         nextWaiter += 1

@@ -199,8 +199,8 @@ public struct ClaimRules: Sendable, Hashable {
         return ReportedText(String(issuer.dropFirst("https://".count).prefix { $0 != "/" }), limit: 100)
     }
 
-    /// Returns the first four of `claims` in a form that may be shown. None is shortened if it is an id, because Fleet
-    /// Engine's ids have at most 64 characters.
+    /// Returns the first four of `claims` in a form that may be shown. Ids aren't shortened, because Fleet Engine's ids
+    /// have at most 64 characters.
     private static func reportedTexts(of claims: [String]) -> [ReportedText] {
         claims.prefix(4).map { ReportedText($0, limit: 100) }
     }
@@ -211,7 +211,7 @@ public struct ClaimRules: Sendable, Hashable {
 }
 
 extension Int {
-    /// Creates the integer nearest to `value`; `Int.max` if that can't be represented.
+    /// Creates the integer nearest to `value`; `Int.max` if that integer can't be represented.
     fileprivate init(clamping value: Double) { self = Int(exactly: value.rounded()) ?? .max }
 }
 

@@ -1,6 +1,6 @@
 package import StrictJSON
 
-/// The header and the claims of a JSON Web Token (RFC 7519). The signature isn't verified here; the server does that.
+/// The header and the claims of a JSON Web Token (RFC 7519). Only the server verifies the signature.
 package struct JSONWebToken: Sendable {
     /// The reason why a string isn't a JSON Web Token. It never contains the string.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {

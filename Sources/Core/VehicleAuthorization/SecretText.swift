@@ -1,7 +1,7 @@
 /// The text of a secret, kept outside Swift's strings so that it can be overwritten when its last owner releases it.
 ///
-/// The class is Sendable because the bytes are written only in `init` and `deinit`. docs/authorization.md says what
-/// this protects against and what it doesn't.
+/// The class is Sendable because the bytes are written only in `init` and `deinit`. docs/authorization.md describes the
+/// limits of this protection.
 @safe final class SecretText: @unchecked Sendable, Hashable {
     let bytes: UnsafeMutableBufferPointer<UInt8>
 

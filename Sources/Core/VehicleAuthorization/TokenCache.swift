@@ -1,5 +1,5 @@
-/// The state and the rules of a token cache, without clocks, tasks or issuers. It decides what a caller must do, and
-/// records the outcomes of fetches.
+/// The state and the rules of a token cache, without clocks, tasks or issuers. The cache decides what a caller must do,
+/// and records the outcomes of fetches.
 ///
 /// All times are counted from the same moment on a monotonic clock.
 package struct TokenCache: Sendable {
@@ -61,8 +61,8 @@ package struct TokenCache: Sendable {
         }
     }
 
-    /// Records that the outcome of a fetch isn't used, for example because no caller is waiting for it. That is neither
-    /// a success nor a failure.
+    /// Records that the outcome of a fetch isn't used, for example because no caller is waiting for it. Such a fetch
+    /// counts neither as a success nor as a failure.
     package mutating func recordAbandonedFetch(for context: AuthorizationContext) { slots[context]?.isFetching = false }
 
     /// Drops `token`, which Fleet Engine has rejected, unless a newer token has replaced it.
@@ -120,8 +120,8 @@ public struct CachePolicy: Sendable, Hashable {
     /// The maximum wait after the first failed fetch. The maximum doubles with each further failure. The actual wait is
     /// random, between half of the maximum and the maximum, so that the vehicles of a fleet don't ask at the same time.
     public var initialFailureDelay: Duration = .seconds(2)
-    /// The maximum wait after a failure. Also the minimum time between two fetches if the issuer returns a rejected
-    /// token again.
+    /// The maximum wait after a failure. It is also the minimum time between two fetches if the issuer returns a
+    /// rejected token again.
     public var maximumFailureDelay: Duration = .seconds(60)
     /// The time for which a rejected token is used again if the issuer keeps returning it. It is shorter than the wait
     /// between two attempts of a delivery on hold, so that each attempt uses a new token if there is one.
@@ -140,12 +140,13 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// Returns the age at which a token with the lifetime `left` is renewed. It is half of the lifetime, so that the
-    /// issuer may fail during the other half without delaying an update. It is less if fewer than five minutes would
-    /// then be left.
+    /// Returns the age at which a token with the lifetime `left` is renewed. The age is half of the lifetime, so that
+    /// the issuer may fail during the other half without delaying an update. The age is less if a renewal at half of
+    /// the lifetime would leave fewer than five minutes.
     func renewalAge(left: Duration) -> Duration {
         guard left > minimumLife else { return left / 2 }
-        // At least a tenth, so that a lifetime just over five minutes doesn't cost a fetch for every update.
+        // The age is at least a tenth of the lifetime, so that a lifetime just over five minutes doesn't cost a fetch
+        // for every update.
         return max(left / 10, min(left / 2, left - minimumLife))
     }
 

@@ -7,8 +7,8 @@ package import StrictJSON
 /// so it shortens the lifetime only if its time is between `iat` and `exp`. If the kernel reports that this machine's
 /// clock is synchronized, it can also show that a token without a `Date` has expired.
 ///
-/// If the token has no `exp`, the expiry that the issuer reports next to the token is used. If both exist and differ,
-/// the earlier one decides when the token is renewed, but only `exp` ends its lifetime.
+/// If the token contains no `exp`, the expiry that the issuer reports next to the token is used. If both exist and
+/// differ, the earlier one decides when the token is renewed, but only `exp` ends its lifetime.
 package struct TokenExpiry: Sendable, Hashable {
     /// The lifetime left when the fetch began; `nil` if unknown. Zero or less means that the token has expired.
     package let lifetime: Duration?
@@ -61,7 +61,8 @@ package struct TokenExpiry: Sendable, Hashable {
         lifetime = (claimed?.seconds ?? reading).map { .milliseconds(Int64($0 * 1000)) }
         self.reuse = reuse.map { .milliseconds(Int64($0 * 1000)) }
         statedWarning = warning
-        // If there is an expiry but the lifetime is unknown, no clock could judge the expiry. That is worth a warning.
+        // If there is an expiry but the lifetime is unknown, no clock could judge the expiry. An operator must be
+        // warned about this.
         let isUnjudged = lifetime == nil && warning == nil && (end != nil || stated != nil)
         clockWarning = claimed?.warning ?? (isUnjudged ? .noUsableClock : nil)
     }
@@ -75,7 +76,7 @@ package struct TokenExpiry: Sendable, Hashable {
 
     /// The time left until an expiry.
     private struct TimeLeft {
-        /// The seconds left; `nil` if no clock can tell.
+        /// The seconds left; `nil` if no clock can determine them.
         var seconds: Double?
         var warning: ExpiryWarning?
         /// Whether the clocks disagree about whether the expiry has passed.
@@ -217,7 +218,7 @@ package enum ExpiryWarning: Sendable, Hashable {
     /// The expiry next to the token is in `seconds`, but the token's own `exp` is in `tokenSeconds` seconds. Zero or
     /// less means that the token has expired.
     case differentExpiries(StatedExpiry, seconds: Int, tokenSeconds: Int)
-    /// The expiry next to the token is in another format than the configured one.
+    /// The format of the expiry next to the token differs from the configured format.
     case otherFormat(StatedExpiry, ExpirationFormat, hasTokenExpiry: Bool)
     case unreadable(StatedExpiry, hasTokenExpiry: Bool)
     /// The token's file seems to be older than the token's lifetime, or this machine's clock is wrong.

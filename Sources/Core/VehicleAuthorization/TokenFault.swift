@@ -29,7 +29,7 @@ package enum TokenFault: Sendable, Hashable {
     case resourcesExhausted(String, ReportedText)
     case cancelled
 
-    /// The kinds of failure, grouped by what the operator must do.
+    /// The kinds of failure, grouped by the action that the operator must take.
     package enum Kind: Sendable, Hashable {
         case endpointUnreachable, endpointTLS, rejected, unusable, wrongClaims
         /// The command, the file, the provider or the configuration has failed.
@@ -216,7 +216,8 @@ package struct EndpointRejection: Sendable, Hashable {
 package enum ExpiryFault: Sendable, Hashable {
     /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
-    /// The token had already expired when the issuer returned it. The value says which clock or statement shows that.
+    /// The token had already expired when the issuer returned it. The associated value is the evidence: the issuer's
+    /// clock, this host's synchronized clock, or the stated expiry.
     case expiredWhenReturned(Evidence)
     /// The token expired while it was being fetched.
     case expiredDuringFetch(AuthorizationContext)
@@ -224,7 +225,7 @@ package enum ExpiryFault: Sendable, Hashable {
     package enum Evidence: Sendable, Hashable { case issuer, synchronizedHost, statement }
 }
 
-/// The reason why a command that was started gave no token.
+/// The reason why a command that was started returned no token.
 package enum CommandFault: Sendable, Hashable {
     /// The program's own messages.
     package struct Output: Sendable, Hashable {
@@ -271,7 +272,8 @@ package enum ProgramFault: Sendable, Hashable {
     case unexpandedTilde(String)
     case notAFile(String, kind: String)
     case notExecutable(String)
-    /// This user may not execute the program, or the program is on a file system that is mounted with `noexec`.
+    /// This user isn't allowed to execute the program, or the program is on a file system that is mounted with
+    /// `noexec`.
     case forbidden(String)
     case builtForOtherProcessor(String)
     /// The program's dynamic loader is missing, because the program was built for another system.
@@ -314,7 +316,7 @@ package struct SourceFault: Sendable, Hashable {
         case serviceAccountKey
         case notUTF8
         case multipleLines
-        /// A key for the scheme `bearer` contains quotes, spaces or the name of another scheme.
+        /// A key for the scheme `bearer` contains quotes, spaces or a scheme name such as `Basic`.
         case invalidKey
         /// A value for the scheme `basic` doesn't have the form `user:password`.
         case invalidPair

@@ -58,7 +58,8 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
     /// Creates a consumer's context, for one shipment of scheduled tasks.
     public init(trackingID: String) { subject = .shipment(trackingID: trackingID) }
 
-    /// The vehicle's id. Empty in a consumer's context, so that a provider of drivers' tokens finds no vehicle there.
+    /// The vehicle's id. It is empty in a consumer's context, so that a provider of drivers' tokens finds no vehicle
+    /// there.
     public var vehicleID: String { if case .vehicle(let id, _) = subject { id } else { "" } }
 
     /// The task's id; `nil` if the context names none.
@@ -93,7 +94,7 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
 /// The reason why there is no token.
 ///
 /// Your own provider can throw this error with a code and a message. `description`, which the library `Waypost` adds,
-/// says what failed and what to do.
+/// contains the failure and the remedy.
 public struct AuthorizationError: Error, Sendable, Hashable {
     /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {

@@ -15,7 +15,7 @@ package struct FleetEngineSimulator: Sendable {
     /// The base URL. The page is at `/`, tokens are under `/token`, and Fleet Engine is under `/v1`.
     package let baseURL: HTTPURL
 
-    /// - Throws: if the address is in use or not permitted, or the record's file can't be opened.
+    /// - Throws: an error if the address is in use or not permitted, or the record's file can't be opened.
     package init(_ settings: SimulatorSettings = SimulatorSettings()) throws(SimulatorError) {
         let responder = try SimulatorResponder(settings)
         do {
@@ -81,7 +81,7 @@ package struct SimulatorSettings: Sendable {
 /// A reason why a simulator can't start.
 package enum SimulatorError: Error, Sendable, CustomStringConvertible {
     case listening(ListenError)
-    /// The address has no host and port, for example because it is a UNIX socket. A URL needs both.
+    /// The address contains no host and port, for example because it is a UNIX socket. A URL needs both.
     case addressWithoutURL(LocalAddress)
     case signing(String)
     case recordFile(path: String, SystemError)

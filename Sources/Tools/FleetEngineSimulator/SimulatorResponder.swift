@@ -142,8 +142,9 @@ actor SimulatorResponder {
         }
     }
 
-    /// Serves a request. As Fleet Engine does, checks the token first, then the token's claim, the method, the update
-    /// mask and the body. Only the form of the path and of the query is checked before the token.
+    /// Serves a request, and returns the response. As Fleet Engine does, checks the token first, then the token's
+    /// claim, the method, the update mask and the body. Only the form of the path and of the query is checked before
+    /// the token.
     private func serve(_ request: ServedRequest, _ path: ArraySlice<String>) throws(ErrorAnswer) -> HTTPResponse {
         let target = try FleetTarget(path)
         let query = try FleetQuery(request)

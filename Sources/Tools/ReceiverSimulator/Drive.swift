@@ -1,8 +1,8 @@
 package import GNSS
 package import TimeAndChance
 
-/// A simulated drive, as a sequence of what a receiver similar to those of u-blox outputs at each epoch. The same seed
-/// produces the same bytes on every machine.
+/// A simulated drive, as a sequence of a receiver's outputs at each epoch. The receiver resembles those of u-blox. The
+/// same seed produces the same bytes on every machine.
 package struct Drive: Sequence, IteratorProtocol, Sendable {
     private let situation: DriveSituation
     private let start: UTCTime

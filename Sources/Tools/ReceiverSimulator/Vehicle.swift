@@ -55,7 +55,7 @@ struct Vehicle: Sendable {
         extendRoad()
         let wanted = targetSpeed()
         let wantedAcceleration = max(-2.6, min(Self.acceleration, (wanted - speed) / 0.6))
-        // The acceleration approaches the wanted one over about half a second, so that there is no jolt.
+        // The acceleration approaches the wanted acceleration over about half a second, so that there is no jolt.
         currentAcceleration += (wantedAcceleration - currentAcceleration) * 0.2
         speed = max(0, speed + currentAcceleration * Self.step)
         if wanted == 0, speed < 0.4 { stop() }
@@ -136,8 +136,8 @@ struct RoadStretch: Sendable {
     }
 
     var bendStart: Double { start + straightLength }
-    /// The length of the bend in metres. It is twice that of a circular arc, because the curvature grows and falls
-    /// evenly, as on real roads.
+    /// The length of the bend in metres. It is twice the length of a circular arc, because the curvature grows and
+    /// falls evenly, as on real roads.
     private var bendLength: Double { 2 * radius * abs(turnRadians) }
     var end: Double { bendStart + bendLength }
     /// The speed at which even the tightest point of the bend is comfortable, limited to the speed limit.
@@ -156,7 +156,7 @@ struct RoadStretch: Sendable {
 
 /// The properties of the roads for one kind of drive.
 struct RoadStyle: Sendable {
-    /// The speed limits in metres per second. Each stretch has one of them at random.
+    /// The speed limits in metres per second. Each stretch has a random one of these limits.
     let speedLimits: [Double]
     /// The range of distances between bends, in metres.
     let straightLengths: ClosedRange<Double>

@@ -6,8 +6,8 @@ import HTTPMessages
 import ReportedText
 import StrictJSON
 
-/// A vehicle's token as large as a real backend's: with a signature by the simulator, a key identifier of 40 digits,
-/// and a service account of ordinary length. It is never verified.
+/// A vehicle's token as large as a real backend's: signed by the simulator, with a key identifier of 40 hexadecimal
+/// digits and a service account of ordinary length. It is never verified.
 enum RealSizedToken {
     private static let serviceAccount = "fleet-engine-driver@my-cloud-project.iam.gserviceaccount.com"
 

@@ -2,7 +2,7 @@ import LinuxPlatform
 import SQLiteOutbox
 import TimeAndChance
 
-/// A disk that fails, fills up and loses power on demand, over real files in one directory.
+/// A disk, backed by real files in one directory, that fails, fills up and loses power on demand.
 ///
 /// SQLite writes through a dedicated VFS over its `unix` VFS, so that caches, write-ahead log and its index behave as
 /// on any disk. Unsynchronized data is remembered together with the previous content; `powerCut` leaves the files in a

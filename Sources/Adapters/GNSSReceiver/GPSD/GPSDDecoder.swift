@@ -44,7 +44,7 @@ struct GPSDDecoder: LineDecoder {
     }
 }
 
-/// Divides a stream of bytes into lines of bounded length. Longer lines are skipped.
+/// A splitter that divides a stream of bytes into lines of bounded length. Longer lines are skipped.
 struct LineSplitter: Sendable {
     /// The maximum length of a line in bytes; gpsd's own lines have at most 10 KiB.
     private static let maximumLine = 1 << 16

@@ -21,8 +21,8 @@ extension LiveReceiver {
 struct GPSDEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int
-    /// Whether gpsd should also send its receivers' NMEA sentences. They are needed for a recording, because a replay
-    /// reads only sentences.
+    /// Whether gpsd should also send its receivers' NMEA sentences. A recording needs them, because a replay reads only
+    /// sentences.
     var wantsSentences = false
 
     var name: String { "gpsd \(host):\(port)" }
@@ -33,7 +33,7 @@ struct GPSDEndpoint: ReceiverEndpoint {
         "?WATCH={\"enable\":true,\"json\":true\(wantsSentences ? ",\"nmea\":true" : "")}\n"
     }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let addresses = try HostLookup(host: host, port: port).addresses(unless: stop)
         return try SocketLine.connect(to: addresses, request: Array(watchRequest.utf8), isGPSD: true, unless: stop)
     }

@@ -119,8 +119,8 @@ extension Fix {
 extension Satellite {
     /// Reads one satellite of a SKY object; `nil` if it can't be identified.
     fileprivate init?(skyReport object: JSONValue) {
-        // Before protocol version 3.17, a single number identifies both the satellite and its system. It is in the
-        // ranges that NMEA 0183 defines.
+        // Before protocol version 3.17, a single number identifies both the satellite and its system. The number is in
+        // the ranges that NMEA 0183 defines.
         let stated = object["gnssid"]?.integerValue
         let numbered = (stated == nil ? nil : object["svid"]) ?? object["PRN"]
         guard let number = numbered?.integerValue.flatMap(Int.init(exactly:)), (1...999).contains(number) else {

@@ -1,15 +1,17 @@
 import GNSS
 import TimeAndChance
 
-/// Makes one fix per epoch from gpsd's reports, as early as possible. It reads no clock; the caller passes the time.
+/// An assembler that makes one fix per epoch from gpsd's reports, as early as possible. It reads no clock; the caller
+/// passes the time.
 ///
 /// Until gpsd has learned a receiver's cycle, it sends several reports per epoch, each with more values. For some
-/// receivers, it always does. The first report may contain a speed that gpsd computed from two positions, and that a
-/// later report replaces by the receiver's own. So the last report of an epoch is used. A report counts as the last one
-/// if the previous epoch had as many reports, or if a pause or the next epoch follows it. Later reports of the same
-/// epoch produce no fix.
+/// receivers, gpsd always sends several. The first report may contain a speed that gpsd computed from two positions,
+/// and that a later report replaces by the receiver's own speed. So the last report of an epoch is used. A report
+/// counts as the last one if the previous epoch had as many reports, or if a pause or the next epoch follows it. Later
+/// reports of the same epoch produce no fix.
 struct ReportAssembler: Sendable {
-    /// The maximum difference between the times of two reports of the same epoch. It is the same as for sentences.
+    /// The maximum difference between the times of two reports of the same epoch. The same maximum applies to
+    /// sentences.
     private static let toleranceMilliseconds: Int64 = 10
     private static let maximumPause = Duration.milliseconds(250)
     /// The number of recent epochs whose times are remembered. If a receiver's clock stops or jumps back, a time is
@@ -51,7 +53,7 @@ struct ReportAssembler: Sendable {
         pending == nil ? nil : lastReportAt + min(Self.maximumPause, interval * 3 / 10)
     }
 
-    /// Completes the current epoch if its deadline has passed. Called when nothing has arrived until `now`.
+    /// Completes the current epoch if its deadline has passed. Called if nothing has arrived by `now`.
     mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void) {
         if let idleDeadline, idleDeadline <= now { complete(emit) }
     }

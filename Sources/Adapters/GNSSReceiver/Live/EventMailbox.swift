@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Reporting
 
-/// Passes events from a receiver's thread to the task that delivers them. Posting never blocks.
+/// A mailbox that passes events from a receiver's thread to the task that delivers them. Posting never blocks.
 final class EventMailbox: Sendable {
     private let latest = Locked(LatestEvents())
     private let continuation: AsyncStream<Void>.Continuation

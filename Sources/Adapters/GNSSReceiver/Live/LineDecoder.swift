@@ -9,7 +9,7 @@ protocol LineDecoder: Sendable {
     /// Decodes the next bytes and calls `emit` with each fix. Returns the number of sentences or reports that prove
     /// that a receiver is connected.
     mutating func decode(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
-    /// Completes the current epoch if its deadline has passed. Called when nothing has arrived until `now`.
+    /// Completes the current epoch if its deadline has passed. Called if nothing has arrived by `now`.
     mutating func handleIdleLine(at now: Duration, _ emit: (Fix) -> Void)
     /// Completes the current epoch. Called when the line has ended or been lost.
     mutating func finish(_ emit: (Fix) -> Void)
@@ -19,7 +19,7 @@ protocol LineDecoder: Sendable {
     mutating func takeWarning() -> ReceiverWarning?
     /// Returns the satellites in view; `nil` if nothing has been reported about them since the last call.
     mutating func takeSky(at now: Duration) -> Sky?
-    /// The fault that prevents fixes, if what has arrived reveals it; otherwise `nil`.
+    /// The fault that prevents fixes; `nil` if the bytes received so far don't reveal one.
     var obstacle: ReceiverFault? { get }
     /// The findings that explain why no sentences, or no positions, arrive on the line.
     var findings: LineFindings { get }
@@ -134,7 +134,7 @@ struct SentenceDecoder: LineDecoder {
     }
 }
 
-/// Decides whether bytes are text for human readers, such as the output of a modem or a console.
+/// A test of whether bytes are text for human readers, such as the output of a modem or a console.
 private struct ReadableText: Sendable {
     /// The minimum number of readable bytes. Fewer may be readable by chance if the baud rate is wrong.
     private static let minimumCount = 7

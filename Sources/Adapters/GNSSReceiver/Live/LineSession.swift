@@ -7,8 +7,8 @@ import Reporting
 struct LineSession: Sendable {
     private var decoder: any LineDecoder
     private(set) var watch: LineWatch
-    /// The latest idle deadline that has passed. It isn't waited for again, even if the decoder holds the epoch back
-    /// for longer.
+    /// The latest idle deadline that has passed. The session doesn't wait for it again, even if the decoder holds the
+    /// epoch back for longer.
     private var passedDeadline: Duration?
     private var skyTakenAt: Duration?
 
@@ -21,7 +21,7 @@ struct LineSession: Sendable {
         self.watch = watch
     }
 
-    /// The fault that prevents fixes, if what has arrived reveals it; otherwise `nil`.
+    /// The fault that prevents fixes; `nil` if the bytes received so far don't reveal one.
     var obstacle: ReceiverFault? { decoder.obstacle }
     var findings: LineFindings { decoder.findings }
 
@@ -67,8 +67,8 @@ struct LineSession: Sendable {
         return sky
     }
 
-    /// Completes the current epoch if its deadline has passed, and returns its fix. Called when nothing has arrived
-    /// until `now`.
+    /// Completes the current epoch if its deadline has passed, and returns its fix. Called if nothing has arrived by
+    /// `now`.
     mutating func handleIdleLine(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }

@@ -1,5 +1,5 @@
-/// Judges by the arrival of bytes and sentences whether an open line works. It reads no clock; the caller passes times
-/// from one monotonic clock.
+/// A watch that judges, by the arrival of bytes and sentences, whether an open line works. It reads no clock; the
+/// caller passes times from one monotonic clock.
 ///
 /// A line works if a sentence arrives within `limit`, which is five times `interval`, but at least 5 seconds. If none
 /// arrives for three times that limit, the line should be reopened.
@@ -84,8 +84,8 @@ struct LineWatch: Sendable, Hashable {
     }
 }
 
-/// Judges whether the sentences on a line provide positions. It reads no clock; the caller passes times from one
-/// monotonic clock.
+/// A watch that judges whether the sentences on a line provide positions. It reads no clock; the caller passes times
+/// from one monotonic clock.
 struct PositionWatch: Sendable, Hashable {
     enum Condition: Sendable, Hashable {
         /// Positions arrive, or the receiver still has time to find one.

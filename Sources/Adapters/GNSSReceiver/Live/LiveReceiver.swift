@@ -137,7 +137,7 @@ private struct ReceiverLoop {
 
     /// Opens the line and reads it until it ends, is lost or must be reopened. The line is closed when this returns.
     private mutating func openAndReceive() -> Termination {
-        do throws(ReceiverOpenError) { return receive(from: try endpoint.open(unless: stop)) } catch {
+        do throws(ReceiverOpenError) { return receive(from: try endpoint.open(stoppingOn: stop)) } catch {
             switch error {
             case .failed(let fault): return .lost(fault)
             case .stopped: return .stopped
@@ -214,7 +214,7 @@ private struct ReceiverLoop {
         return true
     }
 
-    /// Reports what has changed since the last judgement.
+    /// Reports the changes since the last judgement.
     private mutating func report(
         _ judgement: Judgement, after last: Judgement?, of line: any ReceiverLine, in session: LineSession,
         at now: Duration
@@ -228,7 +228,8 @@ private struct ReceiverLoop {
         }
     }
 
-    /// Reads all available bytes, or as many as `pace` allows, and posts the newest fix.
+    /// Reads all available bytes, or as many as `pace` allows, and posts the newest fix. Returns the reason why the
+    /// line must no longer be read; `nil` if there is none.
     private mutating func drain(
         _ line: any ReceiverLine, isHungUp: Bool, into session: inout LineSession, at pace: inout ReadPace
     ) -> Termination? {

@@ -1,4 +1,4 @@
-/// Limits how fast a live line is read. It reads no clock; the caller passes times from one monotonic clock.
+/// A limit on how fast a live line is read. This type reads no clock; the caller passes times from one monotonic clock.
 ///
 /// The fastest serial ports carry 92 kB per second. Faster input is either a backlog or a flood. A backlog has
 /// accumulated while nothing was read, and is worth reading if it contains fixes. A flood is left to the kernel, which

@@ -12,12 +12,12 @@ protocol ReceiverEndpoint: Sendable {
     var canReopen: Bool { get }
 
     /// Opens the line. May block, but returns soon after `stop` is signalled.
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
 
     /// Returns the fault to report for a line on which no sentence has arrived for `limit`.
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault
 
-    /// Creates a watch that notices when the line's missing device is back; `nil` if that can't be watched.
+    /// Returns a new watch that notices when the line's missing device is back; `nil` if the device can't be watched.
     func makeDeviceWatch() -> DirectoryWatch?
 }
 
@@ -35,7 +35,7 @@ enum LineTrouble: Sendable, Hashable {
 
 /// The reason why a line wasn't opened.
 enum ReceiverOpenError: Error, Sendable, Hashable {
-    /// A fault that may be temporary. Opening will be tried again.
+    /// A fault that may be temporary. The receiver tries again to open the line.
     case failed(ReceiverFault)
     case stopped
 }
@@ -47,7 +47,7 @@ protocol ReceiverLine: AnyObject {
     var raw: CInt { get }
     /// The state to report until the first sentence.
     var start: ReceiverStart { get }
-    /// Reads the available bytes, without blocking.
+    /// Reads the available bytes, without blocking. Returns their number, or that there are none.
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead
 
     /// The trial of a baud rate that this opening serves; `nil` if the baud rate isn't searched for.

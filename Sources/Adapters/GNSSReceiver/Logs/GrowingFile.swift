@@ -82,8 +82,8 @@ final class GrowingFile {
         return format == .gzip ? .followedArchive : format.fault
     }
 
-    /// Reads the available bytes, without blocking. If there are none, finds out whether the file was truncated or
-    /// replaced.
+    /// Reads the available bytes, without blocking, and returns their number. If there are none, returns whether the
+    /// file was truncated or replaced.
     func check(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> CheckResult {
         ticker.clear()
         switch try read(into: &buffer) {
@@ -146,8 +146,8 @@ enum LogFileChange: Sendable, Hashable {
     }
 }
 
-/// Decides when a pause in a growing file completes an epoch. It reads no clock; the caller reports how long it has
-/// waited.
+/// A rule that decides when a pause in a growing file completes an epoch. It reads no clock; the caller reports how
+/// long it has waited.
 ///
 /// A pause completes an epoch as it does on a live line, but only if the file ends with a complete line. Otherwise a
 /// program that writes in blocks may just be in the middle of a sentence.

@@ -5,9 +5,9 @@ import ReportedText
 import Reporting
 
 extension LiveReceiver {
-    /// Creates a source of fixes from a file to which another program writes a receiver's output. Only what is appended
-    /// from now on is read. The source follows the file when it is rotated or truncated, and waits for it if it is
-    /// missing.
+    /// Creates a source of fixes from a file to which another program writes a receiver's output. Only data that is
+    /// appended from now on is read. The source follows the file when it is rotated or truncated, and waits for it if
+    /// it is missing.
     package static func growingFile(
         _ path: String, decoder: NMEADecoder = NMEADecoder(), timeout: Duration = .seconds(5),
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
@@ -26,7 +26,7 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
 
     var name: String { path }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let file: GrowingFile
         do throws(SystemError) { file = try GrowingFile(path: path, from: nextStart.withLock { $0 }) } catch {
             guard error.number == ENOENT else {

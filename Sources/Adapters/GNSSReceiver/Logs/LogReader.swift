@@ -5,10 +5,11 @@ import ReportedText
 package import Reporting
 import TimeAndChance
 
-/// Decodes logs one after another, each to its end. If the last log is followed, it has no end.
+/// A reader that decodes logs one after another, each to its end. A followed log has no end; only the last log can be
+/// followed.
 ///
-/// It has its own thread, because the disk is slow and decoding takes time. Each log has its own decoder, so that no
-/// date is carried over from one log to the next.
+/// The reader has its own thread, because the disk is slow and decoding takes time. Each log has its own decoder, so
+/// that no date is carried over from one log to the next.
 package actor LogReader {
     /// The fixes and warnings from one part of a log.
     package struct Chunk: Sendable {
@@ -92,7 +93,8 @@ package actor LogReader {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Runs `body`, which may block, on the reader's thread. Cancelling the calling task ends all waits in `body`.
+    /// Runs `body`, which may block, on the reader's thread, and returns its result. Cancelling the calling task ends
+    /// all waits in `body`.
     package func read<Result: Sendable>(_ body: @Sendable (isolated LogReader) -> Result) async -> Result {
         await withTaskCancellationHandler {
             body(self)
@@ -101,8 +103,8 @@ package actor LogReader {
         }
     }
 
-    /// Opens every log once, so that a wrong name is reported before the first fix. Skips a followed log, and pipes,
-    /// because they can be opened only once.
+    /// Opens every log once, so that a wrong name is reported before the first fix. Skips pipes, because they can be
+    /// opened only once, and a followed log, because it may not exist yet.
     package func requireAllLogs() throws(FixSourceError) {
         for path in follows ? paths.dropLast() : paths[...] where !RecordedLog.isReadOnce(path) {
             _ = try RecordedLog(path: path, stop: stop)

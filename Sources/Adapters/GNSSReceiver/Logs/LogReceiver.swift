@@ -1,8 +1,8 @@
 package import GNSS
 package import Reporting
 
-/// A source of fixes from recorded logs, plain or gzip. They are read one after another as if they were one log. The
-/// path `-` means standard input.
+/// A source of fixes from recorded logs, plain or gzip. The logs are read one after another as if they were one log.
+/// The path `-` means standard input.
 ///
 /// A log is read no faster than its fixes are consumed, and memory doesn't grow with its length. A damaged log yields
 /// the fixes before the damage, then the error. If the logs contain no fix, the error says why.

@@ -100,7 +100,7 @@ package struct LogReplay: FixSource {
         return shifted
     }
 
-    /// Reads all logs once and surveys their fixes. A damaged log is surveyed up to the damage.
+    /// Reads all logs once, and returns a survey of their fixes. A damaged log is surveyed up to the damage.
     ///
     /// - Throws: an error if there is no fix, unless a followed log may still receive one.
     package func survey() async throws(FixSourceError) -> LogSurvey {
@@ -211,8 +211,8 @@ private struct Playback {
     /// The log time (see `ReplayTimeline`) of the last progress event.
     private var lastProgress: Duration
 
-    /// Begins a playback. `start` is the current time in UTC. It must be read before `clock` is, so that a fix that is
-    /// due isn't dated in the future.
+    /// Begins a playback. `start` is the current time in UTC. Read `start` before `clock`, so that a fix that is due
+    /// isn't dated in the future.
     init(
         _ options: LogReplay.Options, survey: LogSurvey, offset: DriveOffset, start: UTCTime,
         clock: MonotonicClock
@@ -320,8 +320,8 @@ package enum ReplaySpeed: Sendable, Hashable {
 /// A fix at log time `t` of a log with length `T` is due at `t / speed`. When it is due, the time that it carries is
 /// `(T - t) * (1 - 1 / speed)` ago: zero at speed 1, the whole rest of the log at `max`. So the intervals between the
 /// carried times are those of the log. The last fix carries the time at which it is due, and no fix carries a time
-/// after it is due. The schedule dates the fixes, not the moment at which a busy machine reads them, so two replays of
-/// a log are equal.
+/// after it is due. The times of the fixes come from the schedule, not from the moment at which a busy machine reads a
+/// fix. Two replays of a log are therefore equal.
 ///
 /// Below speed 1, and from the second pass on, each fix carries the time at which it is due. Any other time would be in
 /// the future, or earlier than fixes already sent. Fixes added to a log after its survey aren't scheduled and carry the
@@ -332,7 +332,7 @@ struct ReplayTimeline: Sendable, Hashable {
     /// The minimum step of log time, because the times of fixes are whole milliseconds.
     private static let minimumStep = Duration.milliseconds(1)
 
-    /// Returns by how much log time advances from one fix to the next.
+    /// Returns the time by which log time advances from one fix to the next.
     static func step(from earlier: UTCTime, to later: UTCTime) -> Duration {
         let step = earlier.duration(to: later)
         return step > maximumGap ? skippedGap : max(step, minimumStep)
@@ -342,8 +342,8 @@ struct ReplayTimeline: Sendable, Hashable {
     /// The age of the first fix when the replay starts, according to the time that the fix carries. It is in whole
     /// milliseconds, so that rounding doesn't change the intervals between fixes.
     private let initialAge: Duration
-    /// The number of surveyed fixes that are still to come in the first pass. It is negative for fixes that were added
-    /// to the log after the survey.
+    /// The number of surveyed fixes that remain in the first pass. It is negative for fixes that were added to the log
+    /// after the survey.
     private var plannedFixes: Int
     private var previous: UTCTime?
     /// The log time of the current fix.

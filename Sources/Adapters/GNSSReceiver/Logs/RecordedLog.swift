@@ -136,8 +136,8 @@ extension RecordedLog {
     /// Returns the name to show operators.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// Whether the log can be read only once and reading may block: a pipe, a terminal, a socket, or `-`, standard
-    /// input.
+    /// Whether the log can be read only once, and reading may block. Such logs are pipes, terminals, sockets, and `-`,
+    /// which is standard input.
     static func isReadOnce(_ path: String) -> Bool {
         if path == "-" { return true }
         guard let kind = try? FileStatus(followingLinksAt: path).kind else { return false }
@@ -205,7 +205,8 @@ enum LogFileKind: Sendable, Hashable {
         }
     }
 
-    /// Detects UTF-16 by its byte order mark or, because the mark is often missing, by a zero in every second byte.
+    /// Returns the name of the UTF-16 encoding, recognised by its byte order mark or, because the mark is often
+    /// missing, by a zero in every second byte. Returns `nil` for any other text.
     private static func utf16Encoding(of bytes: Span<UInt8>) -> String? {
         guard bytes.count >= 2 else { return nil }
         if bytes[0] == 0xFF, bytes[1] == 0xFE { return "UTF-16" }
@@ -221,7 +222,7 @@ enum LogFileKind: Sendable, Hashable {
     }
 }
 
-/// Decompresses a stream of gzip data, one member after another (RFC 1952).
+/// A stream of gzip data that is decompressed, one member after another (RFC 1952).
 @safe private final class GzipStream {
     /// The error that is thrown for damaged gzip data.
     struct Damage: Error {

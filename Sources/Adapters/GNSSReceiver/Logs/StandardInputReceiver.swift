@@ -40,7 +40,7 @@ private struct StandardInputEndpoint: ReceiverEndpoint {
     var name: String { "standard input" }
     var canReopen: Bool { false }
 
-    func open(unless stop: EventDescriptor) -> any ReceiverLine { BorrowedLine(raw: descriptor) }
+    func open(stoppingOn stop: EventDescriptor) -> any ReceiverLine { BorrowedLine(raw: descriptor) }
 
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
         ReceiverFault(trouble, on: .standardInput, for: limit)

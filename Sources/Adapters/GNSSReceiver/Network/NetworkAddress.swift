@@ -14,7 +14,7 @@ struct NetworkAddress: Sendable, Hashable {
         bytes = unsafe Array(UnsafeRawBufferPointer(start: pointer, count: Int(length)))
     }
 
-    /// Calls `body` with the address in the form that `connect` and `bind` use.
+    /// Calls `body` with the address in the form that `connect` and `bind` use. Returns the result of `body`.
     @unsafe func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         unsafe bytes.withUnsafeBytes { buffer in
             // The array's bytes are aligned for any `sockaddr` structure, because malloc aligns them.
@@ -25,7 +25,7 @@ struct NetworkAddress: Sendable, Hashable {
     }
 }
 
-/// Looks up the addresses of a host. It stops waiting for the resolver when the receiver is stopped.
+/// A lookup of a host's addresses. The lookup stops waiting for the resolver when the receiver is stopped.
 struct HostLookup: Sendable {
     private enum Answer: Sendable {
         case addresses([NetworkAddress])
@@ -67,7 +67,7 @@ struct HostLookup: Sendable {
         }
     }
 
-    /// Calls the resolver, which may block unless `onlyNumeric`.
+    /// Calls the resolver, and returns its answer. May block unless `onlyNumeric` is `true`.
     private func resolve(onlyNumeric: Bool) -> Answer {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // otherwise each address is returned once per type

@@ -36,7 +36,7 @@ private struct TCPEndpoint: ReceiverEndpoint {
 
     var name: String { "tcp \(host):\(port)" }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let addresses = try HostLookup(host: host, port: port).addresses(unless: stop)
         return try SocketLine.connect(to: addresses, request: [], unless: stop)
     }
@@ -53,7 +53,7 @@ private struct UDPEndpoint: ReceiverEndpoint {
 
     var name: String { "udp \(host):\(port)" }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         try SocketLine.listen(on: HostLookup(host: host, port: port, isPassive: true).addresses(unless: stop))
     }
 

@@ -24,7 +24,7 @@ final class SocketLine: ReceiverLine {
         self.descriptor = descriptor
     }
 
-    /// Connects to the first of `addresses` that answers, and sends `request`.
+    /// Returns a line to the first of `addresses` that answers, after sending `request`.
     ///
     /// - Throws: the system's reason for the last failure, or `stopped`.
     static func connect(
@@ -43,7 +43,7 @@ final class SocketLine: ReceiverLine {
         throw .failed(.notConnected(reason, isGPSD: isGPSD))
     }
 
-    /// Listens for datagrams on the first of `addresses` that can be bound.
+    /// Returns a line that receives datagrams at the first of `addresses` that can be bound.
     ///
     /// - Throws: the system's reason for the last failure.
     static func listen(on addresses: [NetworkAddress]) throws(ReceiverOpenError) -> SocketLine {

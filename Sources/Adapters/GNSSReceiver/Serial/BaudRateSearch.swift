@@ -1,8 +1,8 @@
 import LinuxPlatform
 import Reporting
 
-/// A search for the baud rate of a receiver. The line is opened at one rate after another, and what arrives is the
-/// evidence.
+/// A search for the baud rate of a receiver. The line is opened at one rate after another, and each rate is judged by
+/// the bytes that arrive.
 ///
 /// The first sentence with a correct checksum ends the search. A binary frame doesn't: if the receiver also sends NMEA,
 /// a sentence arrives within the same trial, and if it doesn't, no rate yields a fix. The fault then names the rate at

@@ -7,8 +7,8 @@ import Reporting
 extension LiveReceiver {
     /// Creates a source of fixes from a receiver on a serial port, or on a USB device that acts as one.
     ///
-    /// A link such as `/dev/serial/by-id/...` is resolved at each opening, so that a receiver is found even if its
-    /// device number has changed. A search for the baud rate begins with the rate in `found` and stores its result
+    /// A symbolic link such as `/dev/serial/by-id/...` is resolved at each opening, so that a receiver is found even if
+    /// its device number has changed. A search for the baud rate begins with the rate in `found` and stores its result
     /// there.
     package static func serial(
         device: String, baudRate: BaudRate, found: Locked<FoundBaudRate?> = Locked(nil),
@@ -53,7 +53,7 @@ struct SerialEndpoint: ReceiverEndpoint {
 
     var name: String { device }
 
-    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+    func open(stoppingOn stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         do throws(SerialLineError) {
             return switch rate {
             case .known(let baudRate):

@@ -3,14 +3,14 @@ package import Conditions
 import Glibc
 package import Reporting
 
-/// Checks that only this user and root can change which file a path leads to.
+/// A check that only this user and root can change which file a path leads to.
 ///
-/// A user who can write to a directory can replace any file or subdirectory in it with a link. A write, rename or
-/// removal by this process would then hit another user's file. So every directory from the root down is checked, as
+/// A user who can write to a directory can replace any file or subdirectory in it with a symbolic link. A write, rename
+/// or removal by this process would then hit another user's file. So every directory from the root down is checked, as
 /// OpenSSH does for the files that it trusts. A path that passes leads to the same file at every later call.
 ///
-/// The checks hold only for directories that exist. In a directory such as `/tmp`, any user can create a link under an
-/// unused name at any time. So no path is used while one of its directories is missing.
+/// The checks hold only for directories that exist. In a directory such as `/tmp`, any user can create a symbolic link
+/// under an unused name at any time. So no path is used while one of its directories is missing.
 package enum DirectoryTrust {
     /// The rights that other users may have in the last directory of the path. In the directories above it, they may
     /// have rights only if the directory is sticky.
@@ -36,8 +36,8 @@ package enum DirectoryTrust {
 
     private static let maximumLinks = 40  // the kernel's own limit
 
-    /// Checks that the directory `path`, the directories above it, and the links that lead there are trusted. Returns
-    /// whether the directory exists. If it doesn't, the result says nothing about trust.
+    /// Checks that the directory `path`, the directories above it, and the symbolic links that lead there are trusted.
+    /// Returns whether the directory exists. A missing directory isn't checked.
     @discardableResult
     package static func require(
         _ path: String, _ sharing: Sharing = .sticky, missing: Missing = .rejected, for user: UInt32 = geteuid()
@@ -90,8 +90,8 @@ package enum DirectoryTrust {
         try FileSystem.synchronizeDirectory(at: place.isEmpty ? "/" : place)
     }
 
-    /// Returns the path to which the links in the last component of `path` lead. Checks that those links and all
-    /// directories are trusted. The file itself may be missing.
+    /// Returns the path to which the symbolic links in the last component of `path` lead. Checks that those links and
+    /// all directories are trusted. The file itself may be missing.
     package static func destination(
         of path: String, _ sharing: Sharing = .sticky, missing: Missing = .rejected, for user: UInt32 = geteuid()
     ) throws(SystemError) -> String {
@@ -110,8 +110,8 @@ package enum DirectoryTrust {
 
     /// Returns the reason why `user` doesn't trust a directory, or `nil` if `user` trusts it.
     ///
-    /// `sharing` is the rights that other users may have in the directory; `nil` if it is only an ancestor of the
-    /// directory in use.
+    /// `sharing` says which rights other users may have in the directory; `nil` if the directory is only an ancestor of
+    /// the directory in use.
     package static func refusal(of directory: FileStatus, sharing: Sharing?, for user: UInt32) -> PathRefusal.Reason? {
         guard directory.owner == 0 || directory.owner == user else {
             return .foreignDirectory(owner: directory.ownerName, user: FileStatus.name(ofUser: user))
@@ -128,8 +128,8 @@ package enum DirectoryTrust {
         return isVolume ? .sharedVolume(group: group) : .sharedDirectory(group: group)
     }
 
-    /// Returns who else can change or replace the file at `path`; `nil` if no other user can, or if there is no such
-    /// file.
+    /// Returns the way in which other users can change or replace the file at `path`; `nil` if no other user can, or if
+    /// there is no such file.
     package static func exposure(of path: String, for user: UInt32) -> PathExposure? {
         do throws(SystemError) {
             let target = try destination(of: path, missing: .allowed, for: user)

@@ -4,8 +4,9 @@ import Glibc
 /// A watch that reports when something appears at a path, even if several directories of the path are still missing. It
 /// watches each directory that should contain the next component of the path, by inotify(7).
 ///
-/// The watch follows links, because a device and the link to it are in different directories. If a directory vanishes,
-/// its nearest existing ancestor is watched until the directory returns. This type isn't thread-safe.
+/// The watch follows symbolic links, because a device and the symbolic link to it are in different directories. If a
+/// directory vanishes, its nearest existing ancestor is watched until the directory returns. This type isn't
+/// thread-safe.
 package final class DirectoryWatch {
     private static let events = UInt32(
         IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
@@ -25,7 +26,7 @@ package final class DirectoryWatch {
     /// Starts to watch `path`. Neither the path nor its directories need to exist. A directory that this user can't
     /// read is treated as missing.
     ///
-    /// - Throws: if the system provides no inotify descriptor.
+    /// - Throws: an error if the system provides no inotify descriptor.
     package init(for path: String) throws(SystemError) {
         self.path = path
         descriptor = OwnedDescriptor(

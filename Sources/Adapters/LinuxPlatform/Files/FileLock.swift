@@ -5,7 +5,8 @@ import ReportedText
 /// An exclusive lock on a file. It is held until the value is destroyed or the process ends.
 package struct FileLock: ~Copyable, Sendable {
     package enum Failure: Error, Sendable, Hashable {
-        /// Another process holds the lock. The value is `nil` if neither the lock file nor `/proc` identifies it.
+        /// Another process holds the lock. The value is `nil` if neither the lock file nor `/proc` identifies that
+        /// process.
         case held(HoldingProcess?)
         case system(SystemError)
     }
@@ -92,7 +93,7 @@ package struct FileLock: ~Copyable, Sendable {
     }
 
     /// Returns the process that holds the lock of `init(file:)` on the file at `path`. Searches `/proc`, which shows
-    /// root the files of all processes, and other users only those of their own processes.
+    /// root the files of all processes, but shows other users only the files of their own processes.
     private static func holder(ofFile path: String) -> HoldingProcess? {
         HoldingProcess.processIDs.first { process in
             FileSystem.visibleNames(inDirectory: "/proc/\(process)/fd").contains {

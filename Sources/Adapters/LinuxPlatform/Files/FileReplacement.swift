@@ -4,7 +4,7 @@ import Reporting
 /// A file that is written under a temporary name and takes its final name once it is complete. If writing fails, the
 /// temporary file is removed.
 package final class FileReplacement: Sendable {
-    /// The final path, with links resolved.
+    /// The final path, with symbolic links resolved.
     private let target: String
     /// The path of the temporary file. It is `nil` after `commit` or `discard`, and for a device or pipe, which is
     /// written directly because it can't be replaced.
@@ -14,7 +14,7 @@ package final class FileReplacement: Sendable {
     /// Creates the temporary file, readable only by its owner. An existing file at `path` isn't changed before
     /// `commit`.
     ///
-    /// - Throws: if the directory is missing or not writable, or if `path` is a directory.
+    /// - Throws: an error if the directory is missing or not writable, or if `path` is a directory.
     package init(at path: String) throws(SystemError) {
         // Other users may have write access to the directory, because the file is created under a new name and then
         // renamed.

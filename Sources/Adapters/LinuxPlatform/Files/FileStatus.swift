@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 package import Reporting
 
-/// The status of a file, directory, link, socket, FIFO or device.
+/// The status of a file, directory, symbolic link, socket, FIFO or device.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case file = "a file"
         case directory = "a directory"
-        case link = "a link"
+        case link = "a symbolic link"
         case socket = "a socket"
         case fifo = "a FIFO"
         case device = "a device"
@@ -40,7 +40,8 @@ package struct FileStatus: Sendable, Hashable {
 }
 
 extension FileStatus {
-    /// Reads the status of the file at `path`, without following a link. Returns `nil` if nothing exists there.
+    /// Reads the status of the file at `path`, without following a symbolic link. Returns `nil` if nothing exists
+    /// there.
     package init?(at path: String) throws(SystemError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
@@ -51,7 +52,7 @@ extension FileStatus {
         self.init(status)
     }
 
-    /// Reads the status of the file at `path`, following links.
+    /// Reads the status of the file at `path`, following symbolic links.
     ///
     /// - Throws: also `ENOENT` for a missing file, for which `init(at:)` returns `nil`.
     package init(followingLinksAt path: String) throws(SystemError) {

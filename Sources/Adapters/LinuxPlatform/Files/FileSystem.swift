@@ -4,7 +4,7 @@ import Reporting
 
 /// File operations for programs whose files must survive a power cut. Errors name the path.
 package enum FileSystem {
-    /// Returns the status of the file at `path`, following links; `nil` if nothing exists there.
+    /// Returns the status of the file at `path`, following symbolic links; `nil` if nothing exists there.
     package static func entry(at path: String) throws(SystemError) -> FileStatus? {
         do throws(SystemError) { return try FileStatus(followingLinksAt: path) } catch {
             guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
@@ -14,8 +14,8 @@ package enum FileSystem {
 
     package enum Use: Sendable { case read, write, execute }
 
-    /// Whether this user may use the file at `path`, following links. Writing to a directory means creating files in
-    /// it.
+    /// Whether this user may use the file at `path`, following symbolic links. Writing to a directory means creating
+    /// files in it.
     package static func isAllowed(_ use: Use, at path: String) -> Bool { obstacle(to: use, at: path) == nil }
 
     /// Returns the reason why this user may not use the file at `path`; `nil` if the use is allowed.
@@ -147,7 +147,7 @@ package enum FileSystem {
         return String(path[path.utf8.index(after: slash)...])
     }
 
-    /// Reads `count` bytes of a file, starting at `offset`. Reads fewer if the file ends first.
+    /// Returns `count` bytes of a file, starting at `offset`; fewer if the file ends first.
     package static func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         var bytes = [UInt8](repeating: 0, count: count)
@@ -179,21 +179,21 @@ package enum FileSystem {
     /// The Linux value of `SEEK_DATA`, which the Glibc module doesn't export.
     private static let seekData: CInt = 3
 
-    /// Returns the target of the symbolic link at `path`; `nil` if `path` isn't a link or can't be read.
+    /// Returns the target of the symbolic link at `path`; `nil` if `path` isn't a symbolic link or can't be read.
     package static func linkTarget(at path: String) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &target, target.count)
         return count < 0 ? nil : String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Returns `path` with all links resolved; `nil` if nothing exists there.
+    /// Returns `path` with all symbolic links resolved; `nil` if nothing exists there.
     package static func resolved(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }
         return unsafe String(cString: real)
     }
 
-    /// Returns `path` with the links in its existing part resolved. The rest of the path is unchanged.
+    /// Returns `path` with the symbolic links in its existing part resolved. The rest of the path is unchanged.
     package static func destination(of path: String) -> String {
         if let real = resolved(path) { return real }
         let directory = parent(of: path)

@@ -18,8 +18,8 @@ package enum FileSystemTable {
         return nil
     }
 
-    /// Returns the field with this index from each line that has it and isn't a comment. Removes a trailing slash from
-    /// each.
+    /// Returns the field at `index` of each line that contains such a field and isn't a comment, without a trailing
+    /// slash.
     private static func column(_ index: Int, of file: String) throws(BoundedFile.Refusal) -> [[UInt8]] {
         let text = try BoundedFile.contents(of: file, limit: 1 << 20)
         return text.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The descriptors that keep locks held from one run of the service to the next in the same process.
-/// A lock by `flock`, or on an open file description, belongs to the open file. The file stays open when the process
-/// executes its program again. So the next run locks the same open file again. That succeeds if this process still
-/// holds the lock, and never takes the lock from another process.
+/// The descriptors that keep locks held from one run of the service to the next in the same process. A lock by `flock`,
+/// or on an open file description, belongs to the open file. The file stays open when the process executes its program
+/// again. So the next run locks the same open file again. The attempt succeeds if this process still holds the lock,
+/// and never takes the lock from another process.
 package enum LockHandover {
     private struct State {
         /// The descriptors of the current run's locks.

@@ -59,11 +59,11 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 }
 
 extension OwnedDescriptor {
-    /// Opens this user's own file for writing. Waypost opens all regular files for writing this way.
-    /// Doesn't follow a link in the last component. Follows links in the other components only if no user except this
-    /// one and root can change the path. An existing file must belong to this user and have only one hard link. Opening
-    /// doesn't change the file, so truncate it afterwards if it should be empty. `flags` are those of open(2). By
-    /// default only the owner can read a new file; `mode` changes that.
+    /// Opens this user's own file for writing. Waypost opens all regular files for writing this way. Doesn't follow a
+    /// symbolic link in the last component. Follows symbolic links in the other components only if no user except this
+    /// user and root can change the path. An existing file must belong to this user and have only one hard link.
+    /// Opening doesn't change the file, so truncate it afterwards if it should be empty. `flags` are those of open(2).
+    /// By default only the owner can read a new file; `mode` changes that.
     ///
     /// - Throws: a refusal if the path or the file isn't acceptable. In that case nothing has been changed.
     package init(
@@ -81,8 +81,8 @@ extension OwnedDescriptor {
         self = opened
     }
 
-    /// Opens a file in order to lock it, without following a link. The file's owner and hard links are checked later,
-    /// when it is opened for writing, because a lock changes nothing.
+    /// Opens a file in order to lock it, without following a symbolic link. The file's owner and hard links are checked
+    /// later, when it is opened for writing, because a lock changes nothing.
     init(locking path: String) throws(SystemError) {
         try self.init(opening: path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
     }
@@ -107,7 +107,7 @@ extension OwnedDescriptor {
             end = nil
         }
         guard let end, let status = try FileStatus(at: end) else {
-            // A link in /proc leads to an open file or pipe, which may have no path.
+            // A symbolic link in /proc leads to an open file or pipe, which may have no path.
             let status = try FileStatus(followingLinksAt: path)
             guard Self.isOpen(status) else { throw SystemError(call: "open \(path)", number: ENOENT) }
             try self.init(opening: path, found: status)

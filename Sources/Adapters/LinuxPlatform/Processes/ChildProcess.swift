@@ -56,9 +56,10 @@ package struct ChildProcess: Sendable {
     /// Whether `/dev/null` exists. It is the standard input of every program.
     package static var hasNullDevice: Bool { (try? FileStatus(followingLinksAt: "/dev/null")) != nil }
 
-    /// Runs the program, and waits for its end on a dedicated thread. If the task is cancelled, the program is killed.
+    /// Runs the program, waits for its end on a dedicated thread, and returns the outcome. If the task is cancelled,
+    /// the program is killed.
     ///
-    /// - Throws: if the program can't be started.
+    /// - Throws: an error if the program can't be started.
     package func run() async throws(SystemError) -> Outcome {
         let cancellation = try EventDescriptor()
         let result = await withTaskCancellationHandler {
@@ -137,7 +138,7 @@ struct StartedProcess: ~Copyable {
     }
 
     /// Reads the output until the process ends, reaches a limit of `rules`, or is cancelled. Then kills its process
-    /// group.
+    /// group. Returns the outcome.
     consuming func finish(_ rules: ChildProcess, cancellation: EventDescriptor) -> ChildProcess.Outcome {
         let deadline = ContinuousClock.now.advanced(by: rules.timeLimit)
         var standardOutput: [UInt8] = []
@@ -237,8 +238,8 @@ struct StartedProcess: ~Copyable {
 }
 
 extension StartedProcess {
-    /// Starts the program by posix_spawn(3). The program leads a new process group, with default signal handling and
-    /// empty input.
+    /// Starts the program by posix_spawn(3), and returns its process id. The program leads a new process group, with
+    /// default signal handling and empty input.
     static func spawn(
         _ program: String, arguments: [String], environment: [String], output: CInt, errors: CInt
     ) throws(SystemError) -> pid_t {
@@ -254,8 +255,8 @@ extension StartedProcess {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // The main thread blocks the signals that it waits for. The child must not inherit that, because those signals
-        // must be able to end it.
+        // The main thread blocks the signals that it waits for. The child must not inherit this mask, because those
+        // signals must be able to terminate the child.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         var all = sigset_t()
@@ -277,7 +278,8 @@ extension StartedProcess {
     }
 }
 
-/// Calls `body` with a null-terminated array of C strings. The array is valid only during the call.
+/// Calls `body` with a null-terminated array of C strings, and returns its result. The array is valid only during the
+/// call.
 private func withStringVector<Result>(
     _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -34,7 +34,7 @@ package enum ChildTable {
     package struct Remains: Sendable, Hashable {
         /// The processes that this user may not kill.
         package var refused: [pid_t] = []
-        /// The number of processes that have been killed but haven't ended. A thread keeps trying to end them
+        /// The number of processes that have been killed but haven't ended. A thread keeps killing them
         /// (`keepReaping`).
         package var unended = 0
     }
@@ -47,7 +47,7 @@ package enum ChildTable {
 
     private static let state = Locked(State())
 
-    /// Whether this process adopts orphans. This is decided before the first program is started.
+    /// Whether this process adopts orphans. The decision is made before the first program is started.
     private static let adoptsOrphans: Bool =
         getpid() != 1 && findsChildren && Descendant.all.isEmpty && clinux_adopt_orphans() == 0
 
@@ -135,7 +135,8 @@ package enum ChildTable {
     /// Kills the processes that programs left behind. Does nothing while any program is running; the call at the end of
     /// that program kills them.
     ///
-    /// Returns the processes that couldn't be killed. They are recorded under `program`, which has just ended.
+    /// Returns the processes that couldn't be killed. These processes are recorded under `program`, which has just
+    /// ended.
     static func endOrphans(of program: String) -> Remains {
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard mayAdopt, adoptsOrphans else { return Remains() }
@@ -223,8 +224,8 @@ package enum ChildTable {
             unended: left.count { !refused.contains($0.processID) })
     }
 
-    /// Signals the processes that `step` names. Returns those that this user isn't allowed to signal. Reaps the killed
-    /// children, except the `running` programs, which their own threads reap.
+    /// Signals the processes that `step` names. Returns the processes that this user isn't allowed to signal. Reaps the
+    /// killed children, except the `running` programs, which their own threads reap.
     private static func perform(
         _ step: SweepStep, among found: [Descendant], sparing running: Set<pid_t>
     ) -> Set<pid_t> {

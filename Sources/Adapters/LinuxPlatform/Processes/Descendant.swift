@@ -31,8 +31,8 @@ extension Descendant {
         self.init(status: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Whether the process can't start another process at the moment. It is stopped, traced or dead, or waits in the
-    /// kernel, where a pending signal takes effect before it can fork. A process in an unknown state also counts as
+    /// Whether the process can't currently start another process, because it is stopped, traced or dead, or waits in
+    /// the kernel, where a pending signal takes effect before it can fork. A process in an unknown state also counts as
     /// still.
     var isStill: Bool { state.map { "TtZXxD".contains($0) } ?? true }
 
@@ -70,8 +70,9 @@ extension Descendant {
     /// isn't allowed to send the signal.
     ///
     /// Pass no `parent` for a child of this process. A child keeps its id until it is reaped, so the caller must not
-    /// reap it meanwhile. A more distant descendant may already have been reaped by its own parent. So that process is
-    /// signalled through a pidfd, after checking that it and its parent are still the processes that were found.
+    /// reap it meanwhile. A more distant descendant may already have been reaped by its own parent. So a distant
+    /// descendant is signalled through a pidfd, after checking that it and its parent are still the processes that were
+    /// found.
     func signal(_ number: CInt, parent: Descendant?) -> Bool {
         guard let parent else { return kill(processID, number) != 0 && errno == EPERM }
         let raw = clinux_pidfd_open(processID)
@@ -84,11 +85,10 @@ extension Descendant {
     }
 }
 
-/// A step of a sweep over all descendants. They are first stopped until none is left that could start another process,
-/// and then killed.
-/// If they were killed one by one, processes that fork without end would be replaced faster than they are found. A
-/// stopped process still counts towards the limit on processes, and so does a dead one until it is reaped. No new
-/// process can take its place meanwhile.
+/// A step of a sweep over all descendants. The descendants are first stopped until none is left that could start
+/// another process, and then killed. If they were killed one by one, processes that fork without end would be replaced
+/// faster than they are found. A stopped process still counts towards the limit on processes, and so does a dead one
+/// until it is reaped. No new process can take its place meanwhile.
 enum SweepStep: Hashable {
     case done
     case stop([Descendant])

@@ -19,7 +19,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         commandLine = nil
     }
 
-    /// Reads what `/proc` shows every user about the process with this id.
+    /// Reads the facts that `/proc` shows every user about the process with this id.
     package init(reading processID: Int32) {
         self.processID = processID
         command = commandName(ofProcess: processID)
@@ -44,11 +44,11 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
 
     /// The remedy for a process that must be restarted, as an instruction to the operator.
     package var restartRemedy: String {
-        unit.map { "restart it (systemctl restart \($0))" } ?? "end it (kill \(processID)) and start it again"
+        unit.map { "restart it (systemctl restart \($0))" } ?? "stop it (kill \(processID)) and start it again"
     }
 
-    /// Returns the processes that have `target` open. `target` is the text of a link in `/proc/PID/fd`. Only root sees
-    /// other users' processes.
+    /// Returns the processes that have `target` open. `target` is the target of a symbolic link in `/proc/PID/fd`. Only
+    /// root sees other users' processes.
     static func all(withOpenFile target: String) -> [HoldingProcess] {
         processIDs.filter { process in
             FileSystem.visibleNames(inDirectory: "/proc/\(process)/fd").contains {
@@ -76,8 +76,8 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return "waypost" + words.joined()
     }
 
-    /// Returns the systemd unit whose main process this is, or `nil`. Its parent must be systemd, unlike that of a
-    /// process that a shell starts within a unit.
+    /// Returns the systemd unit whose main process this is, or `nil`. The parent of that process must be systemd,
+    /// unlike the parent of a process that a shell starts within a unit.
     private static func unit(ofProcess processID: Int32) -> String? {
         guard let parent = Descendant(reading: processID)?.parent, commandName(ofProcess: parent) == "systemd",
             let bytes = try? FileSystem.read(4096, at: 0, of: "/proc/\(processID)/cgroup")

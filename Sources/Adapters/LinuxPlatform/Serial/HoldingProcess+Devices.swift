@@ -2,7 +2,7 @@ import Glibc
 
 /// Processes that have a device open.
 extension HoldingProcess {
-    /// Returns the processes that have the device at `path` open. Links in `path` are resolved.
+    /// Returns the processes that have the device at `path` open. Symbolic links in `path` are resolved.
     package static func all(withDevice path: String) -> [HoldingProcess] {
         FileSystem.resolved(path).map { all(withOpenFile: $0) } ?? []
     }

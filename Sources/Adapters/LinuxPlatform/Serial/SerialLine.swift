@@ -18,7 +18,7 @@ package final class SerialLine: Sendable {
 
     private let descriptor: OwnedDescriptor
 
-    /// Opens the device at `path`, which may be a link, for exclusive use.
+    /// Opens the device at `path`, which may be a symbolic link, for exclusive use.
     package init(path: String, baudRate: Int) throws(SerialLineError) {
         guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(baudRate) }
         let descriptor = try Self.open(path)
@@ -36,7 +36,7 @@ package final class SerialLine: Sendable {
     }
 
     deinit {
-        // A pseudo-terminal still exists after its last close, and would keep the exclusive mark.
+        // A pseudo-terminal still exists after its last close, and would keep the flag for exclusive use.
         clinux_clear_exclusive(descriptor.raw)
     }
 
@@ -74,8 +74,8 @@ package final class SerialLine: Sendable {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
         }
-        // TIOCEXCL doesn't keep root out, and a killed program may have left the mark behind. So the port counts as
-        // busy only if another process really has it open.
+        // TIOCEXCL doesn't keep root out, and a killed program may have left the flag set. So the port counts as busy
+        // only if another process really has it open.
         if clinux_is_exclusive(descriptor) == 1 {
             let others = HoldingProcess.others(withDevice: path)
             guard others.isEmpty else { throw .busy(path: path, holders: others) }

@@ -43,7 +43,7 @@ package enum EffectiveUser {
     /// Runs `body` with another user's rights to files, and returns its result. Only the calling thread gets these
     /// rights, and only in a root process.
     ///
-    /// - Throws: if this process isn't allowed to assume these rights. In that case `body` hasn't been called.
+    /// - Throws: an error if this process isn't allowed to assume these rights. In that case `body` hasn't been called.
     package static func withFileRights<Value>(
         of user: UInt32, groups: Set<UInt32>, _ body: () -> Value
     ) throws(SystemError) -> Value {

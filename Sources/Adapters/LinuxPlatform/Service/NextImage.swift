@@ -7,8 +7,8 @@ import Glibc
 /// The message for the next image is passed in a file in memory. So it appears on no disk, in no argument and in no
 /// environment variable.
 package struct NextImage: Sendable {
-    /// The environment variable that lists the process's id and the inherited descriptors: `PID:FILE,LOCK,LOCK`. It is
-    /// ignored if the id is that of another process.
+    /// The environment variable that lists the process's id and the inherited descriptors: `PID:FILE,LOCK,LOCK`. The
+    /// variable is ignored if the id belongs to another process.
     private static let variable = "WAYPOST_HANDOVER"
     /// The maximum size of the message, in bytes.
     private static let limit = 8 << 20
@@ -17,8 +17,8 @@ package struct NextImage: Sendable {
 
     package init(message: [UInt8]) { self.message = message }
 
-    /// Executes the program, and returns only if that fails, with the reason. Call it on the main thread; all other
-    /// threads end.
+    /// Executes the program, and returns only if that fails, with the reason. Call this function on the main thread,
+    /// because all other threads end.
     func execute() -> SystemError {
         guard let path = ProcessStart.executable else {
             return SystemError(call: "read /proc/self/exe", number: ENOENT)

@@ -6,8 +6,8 @@ import Glibc
 /// Only the `waypost` command makes them. They change the state of the whole process, which belongs to the app if an
 /// app uses Waypost as a library.
 package enum ProcessStart {
-    /// Makes the corrections. Call it first in `main`, before any thread exists and before any library reads the
-    /// environment.
+    /// Makes the corrections. Call this function first in `main`, before any thread exists and before any library reads
+    /// the environment.
     ///
     /// If the process can't work at all, ends it with a one-line message.
     package static func prepare() {
@@ -21,8 +21,9 @@ package enum ProcessStart {
         ChildTable.allowAdoption()
     }
 
-    /// Blocks SIGHUP, the request to reload. Otherwise a SIGHUP that arrives early would end the process. A blocked one
-    /// stays pending until `runService` waits for it. The signal also stays blocked when the program is executed again.
+    /// Blocks SIGHUP, the request to reload. Otherwise a SIGHUP that arrives early would end the process. A blocked
+    /// SIGHUP stays pending until `runService` waits for it. The signal also stays blocked when the program is executed
+    /// again.
     static func blockHangup() {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
@@ -35,8 +36,8 @@ package enum ProcessStart {
     /// attempt to write a result fails.
     private static func occupyStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // `open` returns the lowest free number, which is `number`. If there is no `/dev/null`, the root directory
-            // serves as well.
+            // `open` returns the lowest free number, which is `number` here. If `/dev/null` is missing, the root
+            // directory is opened instead.
             if unsafe open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0 {
                 _ = unsafe open("/", O_RDONLY | O_DIRECTORY)
             }
@@ -115,7 +116,8 @@ package struct UnwantedVariable: Sendable {
 
     /// Removes all unwanted variables from this process's environment. Returns whether there were any.
     ///
-    /// Call it while there is only one thread, because another thread might be reading the environment.
+    /// Call this function only while the process has a single thread. In a multithreaded process, another thread might
+    /// be reading the environment.
     static func clearEnvironment() -> Bool {
         let names = ProcessEnvironment.variables.keys.filter { name in all.contains { $0.matches(name) } }
         for name in names { unsafe unsetenv(name) }
@@ -123,12 +125,12 @@ package struct UnwantedVariable: Sendable {
     }
 }
 
-/// Checks at the start whether the limits of this process are high enough.
+/// A check, made at the start, that the limits of this process are high enough.
 ///
 /// If memory or descriptors run out later, Swift's runtime ends the process without a message. If a thread for its pool
 /// can't be created, the runtime waits for that thread forever. So everything is requested once at the start, when a
-/// shortage can be reported. Memory is requested only if the process has its own limit; usually there is none, or only
-/// that of a control group.
+/// shortage can be reported. Memory is requested only if the process has its own limit; usually there is no limit, or
+/// only the limit of a control group.
 enum StartRequirements {
     /// The number of descriptors that a service needs, with some to spare.
     private static let descriptors = 64

@@ -33,11 +33,11 @@ package final class ReloadRequests: Sendable {
 /// it isn't awaited if `nohup` made the process ignore it.
 ///
 /// If `reloads` is given, SIGHUP is a request to reload, unless the service has lost its terminal. In that case SIGHUP
-/// still ends it.
+/// still ends the service.
 ///
-/// A signal cancels the service, which then shuts down and returns its ending. If it was interrupted, the exit status
-/// is 128 plus the signal's number, as in shells. A second signal ends the process at once. So does the time limit if
-/// the shutdown hangs.
+/// A signal cancels the service, which then shuts down and returns its ending. If the service was interrupted, the exit
+/// status is 128 plus the signal's number, as in shells. A second signal ends the process at once. So does the time
+/// limit if the shutdown hangs.
 ///
 /// Call it from a synchronous `main` before any thread exists, because threads inherit the main thread's signal mask.
 package func runService(
@@ -144,7 +144,7 @@ private func waitForStop(
         default: break
         }
     }
-    StandardError.write(Array("waypost: the stop took longer than \(stopTimeout) and was cut short\n".utf8))
+    StandardError.write(Array("waypost: the shutdown took longer than \(stopTimeout) and was aborted\n".utf8))
     StandardError.flush(within: .milliseconds(250))
     ChildTable.endAll()
     _exit(128 + first)

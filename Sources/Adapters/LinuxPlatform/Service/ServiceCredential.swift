@@ -9,7 +9,7 @@ package enum ServiceCredential {
 
         package var description: String {
             switch self {
-            case .invalidName: "isn't a valid credential name; write the name in the unit, without a directory"
+            case .invalidName: "isn't a valid credential name; write the name from the unit, without a directory"
             case .noCredentials:
                 "is missing: systemd has passed no credentials to this process; list the credential in the unit (LoadCredential), "
                     + "or outside the service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service"
@@ -24,7 +24,8 @@ package enum ServiceCredential {
         environment["CREDENTIALS_DIRECTORY"]?.isEmpty == false
     }
 
-    /// Returns the path of the file that contains the credential `name`. `environment` is that of this process.
+    /// Returns the path of the file that contains the credential `name`. `environment` contains the variables of this
+    /// process.
     package static func path(of name: String, in environment: [String: String]) throws(Problem) -> String {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { throw .invalidName }
         guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else { throw .noCredentials }

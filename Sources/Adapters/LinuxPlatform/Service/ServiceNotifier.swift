@@ -19,8 +19,8 @@ package struct ServiceNotifier: Sendable {
 
     /// Sends assignments such as `["READY=1", "STATUS=receiving"]` in one message. Doesn't wait if the manager is busy.
     ///
-    /// - Throws: if the socket can't be reached or its queue is full (`EAGAIN`). The service continues without the
-    ///   message.
+    /// - Throws: an error if the socket can't be reached or its queue is full (`EAGAIN`). The service continues without
+    ///   the message.
     package func send(_ assignments: [String]) throws(SystemError) {
         guard let socketPath else { return }
         let call = "notify \(socketPath)"

@@ -188,8 +188,8 @@ enum Listener: Sendable, Hashable {
     }
 
     /// Finds the socket's inode in the kernel's table, and then the process with a descriptor that links to this inode.
-    /// If `/proc` hides the links, the table still names the user. If that user has only one process, as a service's
-    /// user may, it is that process.
+    /// If `/proc` hides the symbolic links, the table still names the user. If that user has only one process, as a
+    /// service's user may, that process is the listener.
     private init?(onPort port: UInt16) {
         guard let socket = ["/proc/net/tcp", "/proc/net/tcp6"].lazy.compactMap({ Self.socket(on: port, in: $0) }).first
         else { return nil }

@@ -101,7 +101,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
             case .missingPort(let host): "has no port; write \(host):PORT"
             case .missingHost(let port): "has no host; write 127.0.0.1:\(port)"
             case .bare(let path): "is a path; write unix:\(path)"
-            case .invalidPort(let port): "has the port \"\(port)\"; use 0 to 65535 (0 selects a free one)"
+            case .invalidPort(let port): "has the invalid port \"\(port)\"; use 0 to 65535 (0 selects a free one)"
             case .notLoopback(let host):
                 "would let other machines connect to \(host); use 127.0.0.1, ::1, localhost or unix:/PATH"
             case .pathTooLong: "is too long for a Unix socket; use at most 107 bytes"
@@ -157,8 +157,8 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Connects to a service on this machine, and blocks until that is done. Later reads and writes also block. If
-/// `seconds` is given, each of these calls takes at most that long.
+/// Connects to a service on this machine, and returns the socket. Blocks until the connection exists. Later reads and
+/// writes also block. If `seconds` is given, each of these calls takes at most that long.
 package func connectedSocket(
     to address: LocalAddress, within seconds: Int? = nil
 ) throws(SystemError) -> OwnedDescriptor {

@@ -6,7 +6,8 @@ import ReportedText
 package enum StandardOutput {
     /// Writes all of `bytes`.
     ///
-    /// - Throws: if the reader has gone (`waypost fixes | head`), the disk is full, or standard output is closed.
+    /// - Throws: an error if the reader has gone (`waypost fixes | head`), the disk is full, or standard output is
+    ///   closed.
     package static func write(_ bytes: [UInt8]) throws(SystemError) {
         var done = 0
         while done < bytes.count {

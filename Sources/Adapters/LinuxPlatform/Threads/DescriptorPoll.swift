@@ -15,7 +15,8 @@ package enum PollInterest: Sendable, Hashable {
     fileprivate var events: CShort { self == .reading ? CShort(POLLIN) : CShort(POLLOUT) }
 }
 
-/// Blocks until `descriptor` is ready, `timeout` has passed, or `stop` is signalled, whichever comes first.
+/// Blocks until `descriptor` is ready, `timeout` has passed, or `stop` is signalled, whichever comes first. Returns
+/// which of these events has ended the wait.
 ///
 /// Call it on a dedicated thread, because it blocks. Without a descriptor, it is a sleep that `stop` interrupts.
 /// Without a timeout, it waits as long as necessary.
@@ -38,8 +39,8 @@ package func poll(
     return .ready(isHungUp: entries[1].revents & CShort(POLLHUP | POLLERR | POLLNVAL) != 0)
 }
 
-/// Converts a duration to milliseconds for poll(2). The result is rounded up, so that a wait never ends early, and is
-/// at most a day.
+/// Returns a duration in milliseconds for poll(2). The result is rounded up, so that a wait never ends early, and is at
+/// most a day.
 func wholeMilliseconds(_ duration: Duration) -> CInt {
     let (seconds, attoseconds) = max(.zero, min(duration, .seconds(86_400))).components
     return CInt(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

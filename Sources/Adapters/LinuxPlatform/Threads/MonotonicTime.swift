@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 package import TimeAndChance
 
-/// The clock that counts from the machine's start and never goes back. It includes time in suspend (`CLOCK_BOOTTIME`),
-/// so the service notices afterwards that a receiver was silent meanwhile.
+/// The clock that counts from the machine's start and never goes back. It includes the time for which the machine is
+/// suspended (`CLOCK_BOOTTIME`), so the service notices afterwards that a receiver was silent in that time.
 package enum MonotonicTime {
     package static var now: Duration {
         var time = timespec()

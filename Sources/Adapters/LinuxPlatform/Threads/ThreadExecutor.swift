@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// An executor that runs an actor's jobs one after another on a dedicated thread. It is for actors whose calls block
+/// An executor that runs an actor's jobs one after another on a dedicated thread. Use it for actors whose calls block
 /// (SQLite's fsync, file reads). The thread ends after the executor has been released.
 package final class ThreadExecutor: SerialExecutor {
     private let queue: JobQueue
@@ -92,7 +92,7 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
 
 /// Starts a thread for a call that the caller can also postpone or make on its own thread.
 ///
-/// - Throws: if the system has no room for another thread, without trying again.
+/// - Throws: an error if the system has no room for another thread, without trying again.
 package func startThreadIfPossible(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
     var thread = pthread_t()

@@ -6,7 +6,7 @@ import Reporting
 final class DiskReserve {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
-    /// The warning that the reserve is missing, while that is the case; otherwise `nil`.
+    /// The warning that the reserve is missing; `nil` while the reserve exists.
     private var warning: OutboxWarning?
 
     /// The reserve's size. It is enough for the write-ahead log between two checkpoints, and for one checkpoint.
@@ -17,8 +17,8 @@ final class DiskReserve {
         self.configuration = configuration
     }
 
-    /// Evaluates `work`. If the disk is full, removes the reserve and evaluates `work` again. If the reserve can't be
-    /// removed, throws the first error.
+    /// Evaluates `work` and returns its result. If the disk is full, removes the reserve and evaluates `work` again. If
+    /// the reserve can't be removed, throws the first error.
     func useIfNeeded<Result>(for work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
         do throws(OutboxError) { return try work() } catch {
             guard error.isFull, !error.isFailedSync else { throw error }
@@ -27,8 +27,8 @@ final class DiskReserve {
         return try work()
     }
 
-    /// Makes sure that the reserve exists. If a file at its path must not be replaced, there is no reserve. That is
-    /// reported once, and updates are stored anyway.
+    /// Makes sure that the reserve exists. If a file at its path must not be replaced, there is no reserve. Its absence
+    /// is reported once, and updates are stored anyway.
     func createIfMissing() throws(OutboxError) {
         do throws(OutboxError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))

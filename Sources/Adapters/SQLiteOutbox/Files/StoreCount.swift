@@ -3,7 +3,7 @@ import Reporting
 import StrictJSON
 
 /// A note of two of the store's counters, in a file next to the store. It shows whether the store is an older copy of
-/// itself. That happens if the log was removed after the process was killed, or if a backup was restored.
+/// itself, because the log was removed after the process was killed, or because a backup was restored.
 ///
 /// The write-ahead log starts over when all its content is in the database. The note is written after the next commit
 /// to the log, and when the store is closed. So it costs one small file per 256 pages of the log, and nothing per

@@ -2,15 +2,15 @@ package import LinuxPlatform
 
 /// The disk on which an outbox is stored. All file operations of the outbox and of SQLite go through this port.
 ///
-/// Each method does the same as the method of that name in `FileSystem` or `FileLock`. `SystemDisk` is the real disk.
-/// The disks of tests fail, fill up, or lose data that hasn't been synchronized.
+/// Each method does the same as the method of the same name in `FileSystem` or `FileLock`. `SystemDisk` is the real
+/// disk. The disks of tests fail, fill up, or lose data that hasn't been synchronized.
 package protocol StoreDisk: Sendable {
     /// The name of the SQLite VFS with which databases are opened (sqlite.org/vfs.html); `nil` for SQLite's default.
     var databaseFileSystem: String? { get }
 
     func entry(at path: String) throws(SystemError) -> FileStatus?
     func names(inDirectory path: String) throws(SystemError) -> [String]
-    /// Reads `count` bytes, starting at `offset`. Reads fewer if the file ends earlier.
+    /// Returns `count` bytes, starting at `offset`; fewer if the file ends first.
     func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8]
 
     /// Returns the offset of the first data at or after `offset`, skipping the unwritten ranges (holes) of a sparse

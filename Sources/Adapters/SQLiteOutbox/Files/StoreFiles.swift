@@ -26,8 +26,8 @@ struct StoreFiles: Sendable {
 
     /// Makes sure that the files that SQLite writes belong to `user`, and that no other user can replace them.
     ///
-    /// This is needed because SQLite itself rejects only links in place of its log and index. Other users' files aren't
-    /// changed.
+    /// This is needed because SQLite itself rejects only symbolic links in place of its log and index. Other users'
+    /// files aren't changed.
     func requireOwnFiles(for user: UInt32) throws(OutboxError) {
         _ = try withSystem(path, DirectoryTrust.require(FileSystem.parent(of: path), for: user))
         if try withSystem(path, FileStatus(at: path))?.kind == .directory {
@@ -109,8 +109,8 @@ struct StoreFiles: Sendable {
 }
 
 extension StoreFiles {
-    /// Creates the paths for the outbox configured at `path`, which need not exist. Links that belong to `user` or root
-    /// are resolved, because SQLite keeps its other files next to the database itself.
+    /// Creates the paths for the outbox configured at `path`, which need not exist. Symbolic links that belong to
+    /// `user` or root are resolved, because SQLite keeps its other files next to the database itself.
     init(
         at path: String, on disk: any StoreDisk = SystemDisk(), missing: DirectoryTrust.Missing = .rejected,
         for user: UInt32 = EffectiveUser.current

@@ -34,7 +34,7 @@ final class StoreOwnership {
         try reserve.useIfNeeded(for: acquireLockFile())
     }
 
-    /// Makes sure that this process holds the locks on the store and on the rebuilt store, as far as those files exist.
+    /// Makes sure that this process holds the locks on the store and on the rebuilt store, if those files exist.
     func lockStores() throws(OutboxError) {
         if storeLock?.isHeld(at: files.path) != true {
             storeLock = nil

@@ -1,7 +1,7 @@
 import Reporting
 
-/// The updates of an append that failed, although the disk may contain its commit. That becomes known when the store is
-/// reopened.
+/// The updates of an append that failed, although the disk may contain its commit. When the store is reopened, it
+/// becomes known whether the disk does.
 ///
 /// The caller has kept these updates and appends them again, followed by newer ones. Those that are already in the
 /// store must not be accepted a second time.
@@ -10,7 +10,7 @@ struct FailedAppend {
     private var alreadyStored: [StoredUpdate] = []
 
     /// Records which of the updates are among `rows`, the rows that the store has in addition to the expected ones.
-    /// Stops at the first update that isn't.
+    /// Stops at the first update that isn't among them.
     mutating func resolve(in rows: [StoredUpdate]) {
         for update in updates {
             guard let row = rows.first(where: { $0.update.place == update.place }) else { break }

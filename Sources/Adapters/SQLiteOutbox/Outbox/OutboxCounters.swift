@@ -14,8 +14,8 @@ struct OutboxCounters: Sendable, Hashable {
     var quarantined = UpdateTally()
     var evictions = Evictions()
     var thinning = ThinningProgress()
-    /// The number of times that the ledger's row has been written. Of two copies of the row, the one with the higher
-    /// revision is later.
+    /// The number of times that the ledger's row has been written. If two copies of the row differ, the copy with the
+    /// higher revision is newer.
     var revision: Int64 = 0
     /// The update with the latest time of fix among the pending and the delivered ones.
     var newest: StoredUpdate?
@@ -34,8 +34,8 @@ struct OutboxCounters: Sendable, Hashable {
     /// The number of accepted updates that are no longer pending: delivered, evicted or quarantined.
     var settled: Int64 { delivered + evictions.count + quarantined.count }
 
-    /// Accepts an update. If `overrulingEarlier` is true, it becomes the newest one even if its time is earlier,
-    /// because the earlier updates were wrong.
+    /// Accepts an update, and returns it with its sequence number. If `overrulingEarlier` is true, it becomes the
+    /// newest one even if its time is earlier, because the earlier updates were wrong.
     mutating func accept(_ update: LocationUpdate, overrulingEarlier: Bool = false) -> StoredUpdate {
         lastSequence += 1
         pending += 1
@@ -87,8 +87,8 @@ struct OutboxCounters: Sendable, Hashable {
     }
 
     /// Limits for the numbers of updates and of ledger writes, because a damaged file may contain any number. No
-    /// vehicle comes near them, and no store is used long enough to get from one limit to the next. So whatever a store
-    /// writes can be read again, and a repaired store passes the check when it is opened.
+    /// vehicle comes near them, and no store is used long enough to get from one limit to the next. So everything that
+    /// a store writes can be read again, and a repaired store passes the check when it is opened.
     enum Limit {
         /// The limit for any number in a row.
         static let record: Int64 = 1 << 53
@@ -108,7 +108,8 @@ struct OutboxCounters: Sendable, Hashable {
     /// compared ever decreases.
     func isOlder(than other: Self) -> Bool { lastSequence < other.lastSequence || revision < other.revision }
 
-    /// Returns the update with the later time of fix. If both times are equal, returns the one that was accepted later.
+    /// Returns the update with the later time of fix. If both times are equal, returns the update that was accepted
+    /// later.
     static func newer(_ one: StoredUpdate?, _ other: StoredUpdate?) -> StoredUpdate? {
         guard let one, let other else { return one ?? other }
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
@@ -133,7 +134,7 @@ package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
 }
 
 package struct Evictions: Sendable, Hashable {
-    /// The tallies by reason, without those that are zero.
+    /// The tallies by reason; reasons without evictions are absent.
     private var tallies: [EvictionReason: UpdateTally] = [:]
 
     package init() {}

@@ -49,7 +49,7 @@ extension OutboxEngine {
                 try store.insert(UpdateRecord(update.stored, isShapePoint: update.isShapePoint))
             }
         case .discard:
-            // A request for all updates also discards those whose rows are no longer kept.
+            // A request for all updates also discards the updates whose rows are no longer kept.
             var tally = UpdateTally(count: notKept, timesOfFix: notKept > 0 ? next.quarantined.timesOfFix : nil)
             for update in chosen { tally.add(update.stored.update.timeOfFix) }
             next.discard(tally)

@@ -21,11 +21,11 @@ final class OutboxEngine {
     private var hasBeenOpen = false
     /// The accepted updates that haven't been written yet. With full durability, it is empty between calls.
     private var group = GroupCommit()
-    /// The delivered updates whose acknowledgement hasn't been written yet. It contains live updates, and those whose
+    /// The delivered updates whose acknowledgement hasn't been written yet. They are live updates, and updates whose
     /// acknowledgement couldn't be written because of a full disk or a lock.
     private(set) var unwritten: [Int64: StoredUpdate] = [:]
     private var failedAppend = FailedAppend()
-    /// The sequence numbers of the last two accepted live updates, each with those of its shape points.
+    /// The sequence numbers of the last two accepted live updates, each with the numbers of its shape points.
     private var recentAppends: [ClosedRange<Int64>] = []
     private var isClosed: Bool { ownership == nil }
     /// The error that every call throws after a failed repair, and the time until which they throw it. The repair isn't
@@ -200,8 +200,8 @@ final class OutboxEngine {
         try reserve.useIfNeeded(for: attempt())
     }
 
-    /// Runs `body` on the open store. If `body` reports damage in two attempts, repairs the store and runs `body`
-    /// again. If the repaired store is damaged too, it isn't used for `repairInterval`.
+    /// Runs `body` on the open store, and returns its result. If `body` reports damage in two attempts, repairs the
+    /// store and runs `body` again. If the repaired store is damaged too, it isn't used for `repairInterval`.
     func perform<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -221,7 +221,8 @@ final class OutboxEngine {
         }
     }
 
-    /// Opens the store if necessary, and runs `body` on it. If `body` reports damage, closes the store.
+    /// Opens the store if necessary, runs `body` on it, and returns the result. If `body` reports damage, closes the
+    /// store.
     private func attempt<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -243,7 +244,7 @@ extension OutboxEngine {
 
     private func openOrCreateStore() throws(OutboxError) {
         try ownership?.lockStores()
-        switch try opening.remains() {
+        switch try opening.findRemains() {
         case .store: break
         case .rebuilt:
             // The log of the damaged store may still be there.
@@ -272,8 +273,8 @@ extension OutboxEngine {
         store = opened
     }
 
-    /// Removes those updates from memory that a failed commit has written after all. Only their rows show which ones
-    /// these are. The last sequence number doesn't, because a repair may raise it for other reasons.
+    /// Removes from memory the updates that a failed commit has written after all. They are identified by their rows.
+    /// The last sequence number doesn't identify them, because a repair may raise it for other reasons.
     private func dropStoredFromMemory(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
         let waiting = group.storedUpdates(after: before)
@@ -289,8 +290,8 @@ extension OutboxEngine {
         let stored = waiting.prefix(while: isStored).count
         failedAppend.resolve(in: stored == waiting.count ? rows : [])
         group.removeFirst(stored)
-        // The remaining updates get the numbers that follow those on the disk. The last one is renumbered first, so
-        // that no update is given a number that another one still has.
+        // The remaining updates get the numbers that follow the numbers on the disk. The last update is renumbered
+        // first, so that no update gets a number that another update still has.
         for one in waiting.dropFirst(stored).reversed() where unwritten.removeValue(forKey: one.sequence) != nil {
             let sequence = last - before - Int64(stored) + one.sequence
             unwritten[sequence] = StoredUpdate(sequence: sequence, update: one.update)
@@ -308,7 +309,7 @@ extension OutboxEngine {
         try afterRepair(reserve.useIfNeeded(for: retryingDamage(openExisting())))
     }
 
-    /// Evaluates `work` on a store that has just been repaired.
+    /// Evaluates `work` on a store that has just been repaired, and returns the result.
     ///
     /// - Throws: `damagedAgain` if `work` reports damage, because another repair wouldn't help.
     private func afterRepair<Result>(

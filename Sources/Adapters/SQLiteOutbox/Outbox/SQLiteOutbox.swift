@@ -30,8 +30,8 @@ package actor SQLiteOutbox: Outbox {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Opens the outbox. Creates it and its directory if they don't exist. Replaces a damaged outbox and calls
-    /// `configuration.reportRecovery`.
+    /// Opens the outbox and returns it. Creates it and its directory if they don't exist. Replaces a damaged outbox and
+    /// calls `configuration.reportRecovery`.
     ///
     /// `executor` must use a dedicated thread, because calls of the outbox block.
     package static func open(
@@ -112,7 +112,7 @@ package actor SQLiteOutbox: Outbox {
     /// program is reading from the log.
     package func truncateLog() async throws(OutboxError) -> Bool { try openEngine().truncateLog() }
 
-    /// Carries out `request`, which requeues or discards quarantined updates.
+    /// Carries out `request`, which requeues or discards quarantined updates, and returns the answer.
     package func carryOut(_ request: QuarantineRequest) async throws(OutboxError) -> QuarantineAnswer {
         try openEngine().carryOut(request)
     }
@@ -167,7 +167,7 @@ package struct OutboxConfiguration: Sendable {
     /// updates are evicted.
     package var maximumAge: Duration?
     package var durability = OutboxDurability.full
-    /// Whether a damaged outbox is replaced. A tool must leave that to the service, which owns the files.
+    /// Whether a damaged outbox is replaced. A tool must leave the replacement to the service, which owns the files.
     package var repairsDamage = true
     /// Returns the time since a fixed moment. It is used to time commits and attempts to reopen the store.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }

@@ -65,8 +65,8 @@ struct IntactTables {
         self.unreadableQuarantined = unreadableQuarantined
     }
 
-    /// Whether the tables contain this row or show that it was removed. In both cases, a copy found elsewhere is of no
-    /// use.
+    /// Whether the tables contain this row or show that it was removed. In both cases, a copy found elsewhere isn't
+    /// used.
     func accounts(for row: StoredRow) -> Bool {
         let unreadable = row.isQuarantined ? unreadableQuarantined : unreadable
         return row.sequence <= lastSequence && !unreadable.contains(row.sequence)
@@ -91,7 +91,7 @@ struct IntactTables {
         }
     }
 
-    /// Opens the damaged database for reading, and checks its schema and structure.
+    /// Opens the damaged database for reading, and checks its schema and structure. Returns the connection.
     ///
     /// - Throws: the reason why the tables can't be trusted.
     private static func open(_ files: StoreFiles) throws(OutboxError) -> SQLiteConnection {

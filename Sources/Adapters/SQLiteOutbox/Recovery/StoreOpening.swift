@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Reporting
 
-/// Opens a store for its owner. The store is checked before anything is written to it.
+/// The part of an outbox that opens the store. The store is checked before anything is written to it.
 final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
@@ -31,8 +31,8 @@ final class StoreOpening {
 
     /// Opens an existing store, and moves the content of its log into the database.
     ///
-    /// `known` contains the counters in the owner's memory. If `completes` is true, the updates that are left of a
-    /// commit cut off by a power cut are accepted.
+    /// `known` contains the counters in the owner's memory. If `completes` is true, the remaining updates of a commit
+    /// that a power cut has cut off are accepted.
     ///
     /// - Throws: `damaged` if the store is damaged, as far as quick checks show.
     func open(
@@ -54,7 +54,7 @@ final class StoreOpening {
             try truncateLog(of: store)
         }
         // The log may be a new file. SQLite synchronizes the directory with its first sync of the log, but ignores an
-        // error of that.
+        // error of the directory's sync.
         try withSystem(files.path, files.synchronizeDirectory())
         if completes {
             try accept(found.cutOffRows, in: store, updating: &counters)
@@ -109,7 +109,7 @@ final class StoreOpening {
     }
 
     /// Reports a log that has grown too long, because another program keeps it from starting over. Also reports when
-    /// that has ended.
+    /// the log is short enough again.
     private func checkSize(ofLog bytes: Int64) {
         let warning = OutboxWarning.longLog(path: files.log, bytes: bytes)
         let isLong = bytes > min(StoreFormat.maximumLogBytes, max(configuration.maximumBytes, 16 << 20))
@@ -129,8 +129,8 @@ final class StoreOpening {
         return false
     }
 
-    /// Moves the content of the removed log into the database. Returns whether that succeeded. Until then `store` must
-    /// stay open, because only its connection still has the content.
+    /// Moves the content of the removed log into the database. Returns whether the move succeeded. Until it does,
+    /// `store` must stay open, because only its connection still has the content.
     func moveRemovedLog(of store: OutboxStore) -> Bool {
         let warning = OutboxWarning.removedLog(path: files.log)
         if !hasReportedRemovedLog { configuration.reportWarning(warning) }
@@ -238,7 +238,7 @@ final class StoreOpening {
 
     /// Returns which files were left behind. Removes a rebuilt store that is incomplete. The store that it was meant to
     /// replace is still at its path, or there was none.
-    func remains() throws(OutboxError) -> Remains {
+    func findRemains() throws(OutboxError) -> Remains {
         let isMissing = try !exists(files.path)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         if try exists(files.rebuilt) {

@@ -1,9 +1,9 @@
 import Reporting
 
-/// Salvages the readable rows of a damaged store, and determines how many updates are lost.
-/// Rows that a `RowScan` finds, without using the tables, are called loose rows. If only single rows, the log or the
-/// ledger are damaged, SQLite finds the tables intact. They show exactly which updates are pending, and loose rows only
-/// replace their damaged rows.
+/// The salvage of a damaged store's readable rows, with a count of the lost updates. Rows that a `RowScan` finds,
+/// without using the tables, are called loose rows. If only single rows, the log or the ledger are damaged, SQLite
+/// finds the tables intact. They show exactly which updates are pending, and loose rows only replace their damaged
+/// rows.
 ///
 /// If the tables aren't intact, all loose rows in the database and the log are used. Some of their updates may be
 /// delivered a second time, which is better than losing them.
@@ -12,7 +12,7 @@ struct StoreSalvage {
     struct Result: Sendable, Hashable {
         let salvaged: Int64
         /// The minimum and the maximum number of pending updates that were lost. The minimum follows from the ledger,
-        /// the maximum from gaps in the sequence numbers. They are equal if the tables are intact.
+        /// the maximum from gaps in the sequence numbers. The two numbers are equal if the tables are intact.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
         /// The number of salvaged updates that, according to the ledger, may have been delivered already.
@@ -34,8 +34,8 @@ struct StoreSalvage {
 
     let files: StoreFiles
     let ownership: StoreOwnership?
-    /// The counters in the owner's memory. They are `nil` if it has no plausible ones, for example because it is only
-    /// just opening the store.
+    /// The counters in the owner's memory; `nil` if the owner has no plausible counters, for example because it is just
+    /// opening the store.
     let known: OutboxCounters?
     /// The sequence numbers of the updates that were delivered, but whose acknowledgement the owner hasn't written yet.
     let delivered: Set<Int64>
@@ -50,7 +50,7 @@ struct StoreSalvage {
         counters.isPlausible(upTo: OutboxCounters.Limit.repair)
     }
 
-    /// Builds a new store next to the damaged one, which isn't changed.
+    /// Builds a new store next to the damaged one, which isn't changed. Returns the result of the salvage.
     func build() throws(OutboxError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false, repeated: 0, counters: OutboxCounters())
         try StoreBuilder.build(files, for: ownership) { builder throws(OutboxError) in
@@ -63,7 +63,7 @@ struct StoreSalvage {
     }
 
     /// Copies the rows of the tables if these are intact; otherwise returns `nil`. Tries twice, because a failing disk
-    /// may deliver at the second attempt what it couldn't read at the first.
+    /// may succeed at the second attempt.
     private func copyIntactTables(into builder: StoreBuilder) throws(OutboxError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
         try builder.removeAll()
@@ -93,8 +93,8 @@ struct StoreSalvage {
     /// accepted.
     private func isOfFailedCommit(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
-    /// Counts the salvaged and the lost updates. Drops rows of updates that are known to be delivered, evicted or
-    /// quarantined.
+    /// Counts the salvaged and the lost updates, and returns them as the result of the salvage. Drops rows of updates
+    /// that are known to be delivered, evicted or quarantined.
     private func countUpdates(
         tables found: IntactTables?, copies: LedgerCopies, in builder: StoreBuilder
     ) throws(OutboxError) -> Result {
@@ -158,9 +158,9 @@ struct StoreSalvage {
         return count
     }
 
-    /// Returns the number of sequence numbers, from the oldest pending one on, for which there is no pending and no
-    /// quarantined row. It is the maximum loss. Most of these updates had been delivered or evicted, but it is unknown
-    /// which ones.
+    /// Returns the number of sequence numbers, beginning with the oldest pending one, for which there is no pending and
+    /// no quarantined row. This number is the maximum loss. Most of these updates had been delivered or evicted, but it
+    /// is unknown which of them.
     private static func gapCount(
         ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
     ) -> Int64 {
@@ -170,8 +170,8 @@ struct StoreSalvage {
         return max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
     }
 
-    /// Returns the maximum loss. It is `gaps`, unless the copies of the ledger show a lower limit: fewer updates can
-    /// have been delivered, evicted or quarantined since the earliest copy.
+    /// Returns the maximum loss. The result is `gaps`, unless the copies of the ledger show a lower limit: fewer
+    /// updates can have been delivered, evicted or quarantined since the earliest copy.
     private static func maximumLoss(
         gaps: Int64, ledger: LedgerRecord?, missing: Int64?, earliest: LedgerRecord?
     ) -> Int64 {

@@ -14,7 +14,7 @@ struct LedgerRecord: Sendable, Hashable {
     var counters: OutboxCounters
     var newestSequence: Int64
     /// A sequence number below which no update is pending. If a row with a lower number is found, it is an old copy and
-    /// of no use.
+    /// isn't used.
     var oldestPending: Int64
 
     init(_ counters: OutboxCounters, oldestPending: Int64) {
@@ -24,8 +24,8 @@ struct LedgerRecord: Sendable, Hashable {
         self.counters.newest = nil
     }
 
-    /// Returns the later of two copies, or the first one if they are equally late. The numbers that are compared never
-    /// decrease.
+    /// Returns the newer of two copies, or the first copy if neither is newer. Copies are compared by counters that
+    /// never decrease.
     static func later(_ one: LedgerRecord?, _ other: LedgerRecord?) -> LedgerRecord? {
         guard let one, let other else { return one ?? other }
         func age(_ record: LedgerRecord) -> (Int64, Int64, Int64) {

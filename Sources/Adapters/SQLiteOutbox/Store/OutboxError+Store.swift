@@ -81,14 +81,15 @@ extension OutboxError {
     private static let failedDirectorySync = SQLITE_IOERR | (5 << 8)
 }
 
-/// Evaluates `call`, and turns its error into an error of the outbox at `path`.
+/// Evaluates `call` and returns its result. Turns its error into an error of the outbox at `path`.
 func withSystem<Result>(
     _ path: String, _ call: @autoclosure () throws(SystemError) -> Result
 ) throws(OutboxError) -> Result {
     do throws(SystemError) { return try call() } catch { throw OutboxError(error, path: path) }
 }
 
-/// Evaluates `work`. If it reports damage, evaluates it again, because reading may succeed at the second attempt.
+/// Evaluates `work` and returns its result. If `work` reports damage, evaluates it again, because reading may succeed
+/// at the second attempt.
 func retryingDamage<Result>(_ work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
     do throws(OutboxError) { return try work() } catch { if error.code != .damaged { throw error } }
     return try work()

@@ -1,6 +1,6 @@
 import Reporting
 
-/// The rows and transactions of a store, as its owner uses them. What the rows mean is decided by `OutboxEngine`.
+/// The rows and transactions of a store, as its owner uses them. `OutboxEngine` decides what the rows mean.
 final class OutboxStore {
     let rows: StoreRows
     let connection: SQLiteConnection
@@ -17,8 +17,8 @@ final class OutboxStore {
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
-    /// The maximum wait for another connection's lock, in milliseconds. A tool's request holds the lock only for a few,
-    /// and a live position must not wait longer.
+    /// The maximum wait for another connection's lock, in milliseconds. A tool's request holds the lock only for a few
+    /// milliseconds, and a live position must not wait longer.
     private static let lockTimeout: Int32 = 250
 
     /// The maximum number of quarantined updates whose rows are kept, so that tools can list them. The ledger counts
@@ -76,8 +76,7 @@ final class OutboxStore {
             try commit.run()
         } catch {
             if connection.isInTransaction {
-                // The error thrown is that of `body` or of the commit. If the rollback fails too, the next BEGIN will
-                // fail.
+                // The error of `body` or of the commit is thrown. If the rollback fails too, the next BEGIN will fail.
                 do { try connection.execute("ROLLBACK") } catch {}
             }
             throw error
@@ -94,8 +93,8 @@ final class OutboxStore {
 
     /// Writes the ledger's row, with a revision that is one higher.
     ///
-    /// - Throws: `damaged` if a number is so implausible that it couldn't be read back. That means that the ledger
-    ///   doesn't match the rows.
+    /// - Throws: `damaged` if a number is so implausible that it couldn't be read back. In that case the ledger doesn't
+    ///   match the rows.
     func write(_ counters: inout OutboxCounters) throws(OutboxError) {
         counters.revision += 1
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {

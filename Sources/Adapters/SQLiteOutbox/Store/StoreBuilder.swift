@@ -1,7 +1,7 @@
 import Reporting
 
-/// Builds a new store under another name. It is renamed only when it is complete, so a power cut never leaves an
-/// incomplete store at the outbox's path.
+/// A builder of a new store under another name. The store is renamed only when it is complete, so a power cut never
+/// leaves an incomplete store at the outbox's path.
 final class StoreBuilder {
     let rows: StoreRows
     private let connection: SQLiteConnection
@@ -37,8 +37,8 @@ final class StoreBuilder {
         self.connection = connection
     }
 
-    /// Copies a row unchanged into the table of pending updates, or into that of quarantined updates. Ignores a row
-    /// whose sequence number is already in the table.
+    /// Copies a row unchanged into the table of pending updates, or into the table of quarantined updates. Ignores a
+    /// row whose sequence number is already in the table.
     func insert(_ row: StoredRow) throws(OutboxError) {
         if row.isQuarantined {
             try insertQuarantined.run(row)

@@ -92,8 +92,8 @@ final class StoreRows {
         return sequence
     }
 
-    /// Counts the rows of pending updates, without reading their values. The structure of the table need not have been
-    /// checked.
+    /// Returns the number of rows of pending updates, without reading their values. The structure of the table need not
+    /// have been checked.
     ///
     /// - Throws: `damaged` if there are more than `limit`. In a damaged table that leads to the same page twice,
     ///   counting would never end.

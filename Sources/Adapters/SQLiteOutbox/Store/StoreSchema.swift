@@ -7,7 +7,7 @@ import Reporting
 /// Triggers, views, generated columns, checks and indexes on expressions can run SQL that is stored in the file. So a
 /// store is treated as damaged if its schema differs at all, even by one letter.
 enum StoreSchema {
-    /// The version of the schema. Two versions never have the same schema; a comment at least must differ. So if a
+    /// The version of the schema. Two versions never have the same schema; at least a comment must differ. So if a
     /// store has a higher version but this schema, a bit has been flipped. If it has another schema too, it was written
     /// by a newer release and isn't changed.
     static let version: Int64 = 1
@@ -83,13 +83,13 @@ enum StoreSchema {
     /// The maximum difference between a newer release's version and this one. A greater difference means that a bit has
     /// been flipped.
     private static let furthestRelease: Int64 = 1000
-    /// The maximum number of instructions that SQLite may run to read a schema. Waypost's schema needs a tenth of them.
-    /// Reading a manipulated schema with a million tables is stopped before it fills the memory.
+    /// The maximum number of instructions that SQLite may run to read a schema. Waypost's schema needs a tenth of that
+    /// number. Reading a manipulated schema with a million tables is stopped before it fills the memory.
     private static let stepLimit: Int32 = 10_000
 
     /// Makes sure that the store has this version and this schema. Call it before any statement that uses a table.
     ///
-    /// - Throws: `damaged` if the schema isn't Waypost's; `newerSchema` if it is that of a newer release.
+    /// - Throws: `damaged` if the schema isn't Waypost's; `newerSchema` if it belongs to a newer release.
     static func check(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         try check(version: connection.integer("PRAGMA user_version") ?? 0, of: connection.path, connection)
         try requireSchema(in: connection)
@@ -97,7 +97,7 @@ enum StoreSchema {
 
     /// Makes sure that `found`, the version in the file at `path`, is the version of this release.
     ///
-    /// - Throws: `damaged` if the number can't be a version; `newerSchema` if it is that of a newer release.
+    /// - Throws: `damaged` if the number can't be a version; `newerSchema` if it belongs to a newer release.
     static func check(
         version found: Int64, of path: String, _ connection: borrowing SQLiteConnection
     ) throws(OutboxError) {
@@ -113,7 +113,7 @@ enum StoreSchema {
         throw OutboxError(.damaged, path: path, cause)
     }
 
-    /// Makes sure that the schema is this one. Doesn't check the version number.
+    /// Makes sure that the schema is Waypost's. Doesn't check the version number.
     ///
     /// - Throws: `damaged` if the schema is different.
     static func requireSchema(in connection: borrowing SQLiteConnection) throws(OutboxError) {
@@ -142,11 +142,11 @@ enum StoreSchema {
 /// The format of a store, and the settings of its connections.
 enum StoreFormat {
     static let pageSize: Int64 = 1024
-    /// The number of bytes of a write-ahead log that are searched for rows.
+    /// The maximum number of bytes of a write-ahead log that are searched for rows.
     ///
-    /// A log starts over at the first commit after 256 pages, and is cut to 1 MiB. One more transaction may follow. Its
-    /// maximum is 1530 updates accepted or acknowledged and 512 thinned or dropped, each in a separate page with the
-    /// pages above it. Or it is the 512 pages of a compaction. That is less than 16 MiB.
+    /// A log starts over at the first commit after 256 pages, and is cut to 1 MiB. One more transaction may follow. It
+    /// writes either at most 1530 updates accepted or acknowledged and 512 thinned or dropped, each in a separate page
+    /// with the pages above it, or the 512 pages of a compaction. The log is then still smaller than 16 MiB.
     ///
     /// The log becomes longer only while another program keeps a read open. It then grows by one or two pages per
     /// commit, so there is room for more than 30,000 commits. SQLite itself reads the log up to the first damaged
@@ -197,7 +197,7 @@ struct StoreHeader: Sendable, Hashable {
     let version: Int64
 
     /// Reads the header of the database at `path`, which is one of `files`. If `checksVersion` is true, the version
-    /// must be that of this release. A repair doesn't check it, and relies only on the tables.
+    /// must be this release's. A repair doesn't check the version, and relies only on the tables.
     ///
     /// - Throws: `damaged` if the file doesn't begin like a store; `newerSchema` if it is a store of a newer release.
     init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(OutboxError) {

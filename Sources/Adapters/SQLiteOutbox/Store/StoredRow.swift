@@ -1,10 +1,9 @@
 import Reporting
 import TimeAndChance
 
-/// A row of one of the outbox's tables. It has a value per column, and a checksum of the sequence number and all
-/// values.
-/// The checksum makes a row recognisable on a page that no longer belongs to a table, and in an old write-ahead log. It
-/// also reveals a wrong sequence number.
+/// A row of one of the outbox's tables. It contains a value per column, and a checksum of the sequence number and all
+/// values. The checksum makes a row recognisable on a page that no longer belongs to a table, and in an old write-ahead
+/// log. It also reveals a wrong sequence number.
 struct StoredRow: Sendable {
     /// The columns of integers. They follow `sequence` in the table, and are followed by the note and the checksum.
     enum Column: Int, Sendable, CaseIterable {
@@ -99,7 +98,7 @@ struct StoredRow: Sendable {
         try statement.bind(readChecksum ?? checksum, at: Int32(Column.count + 3))
     }
 
-    /// Whether the row is that of a quarantined update. Apart from the ledger, only such rows have a note.
+    /// Whether the row belongs to a quarantined update. Apart from the ledger, only such rows contain a note.
     var isQuarantined: Bool { sequence != LedgerRecord.sequence && note != nil }
 
     /// The checksum of the sequence number, and of the type and content of each value.
@@ -124,8 +123,8 @@ struct StoredRow: Sendable {
         return Int64(Int32(bitPattern: checksum.value))
     }
 
-    /// The range of plausible sequence numbers and numbers of updates. Within it, sums can't overflow, whatever a
-    /// damaged file contains.
+    /// The range of plausible sequence numbers and numbers of updates. Within it, sums can't overflow, even if a
+    /// damaged file contains arbitrary numbers.
     static let plausibleCounts = 0...OutboxCounters.Limit.record
     /// The range of plausible sequence numbers of updates. It doesn't contain 0, the ledger's number.
     static let plausibleSequences = 1...OutboxCounters.Limit.record

@@ -17,8 +17,8 @@ struct Eviction {
         self.maximumAge = maximumAge
     }
 
-    /// Makes room if the store is near its size limit. Thins one block of the backlog, early enough that this is done
-    /// before the limit is reached. If that frees too little, also evicts the oldest block. Returns whether any row was
+    /// Makes room if the store is near its size limit. Thins one block of the backlog, early enough to finish before
+    /// the limit is reached. If thinning frees too little, also evicts the oldest block. Returns whether any row was
     /// removed.
     ///
     /// So an append waits until at most one block has been thinned and one evicted. If the limit has been lowered, the

@@ -82,8 +82,8 @@ enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
     /// The maximum error of the track, in metres, after this step and all previous ones.
     var bound: Double { [10, 25, 50, 100, 250][rawValue] }
 
-    /// The error in metres that this step may add to that of the previous ones. Errors can simply be added, because the
-    /// tracks are polylines, and two polylines are farthest apart at a vertex of one of them.
+    /// The error in metres that this step may add to the error of the previous steps. Errors can simply be added,
+    /// because the tracks are polylines, and two polylines are farthest apart at a vertex of one of them.
     var tolerance: Double { bound - (previous?.bound ?? 0) }
 
     var previous: Self? { Self(rawValue: rawValue - 1) }
@@ -91,8 +91,8 @@ enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
 
 /// The progress of each thinning step through the backlog. It is stored in the ledger's row.
 struct ThinningProgress: Sendable, Hashable {
-    /// The sequence number up to which each step has thinned the rows. It is that of a block's last row, which is
-    /// always kept because the next block begins with it.
+    /// The sequence number up to which each step has thinned the rows. This is the number of a block's last row, which
+    /// is always kept because the next block begins with it.
     private var fronts = [Int64](repeating: 0, count: ThinningStep.allCases.count)
 
     func front(of step: ThinningStep) -> Int64 { fronts[step.rawValue] }
@@ -100,7 +100,7 @@ struct ThinningProgress: Sendable, Hashable {
     mutating func advance(_ step: ThinningStep, to sequence: Int64) { fronts[step.rawValue] = sequence }
 
     /// Returns the range of sequence numbers that `step` may thin. A step never overtakes the previous one, because
-    /// each step's error is added to that of the previous one.
+    /// each step's error is added to the previous step's error.
     func range(of step: ThinningStep) -> ClosedRange<Int64> {
         let end = step.previous.map(front) ?? .max
         return min(front(of: step), end)...end

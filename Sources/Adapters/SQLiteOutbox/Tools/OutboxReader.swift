@@ -63,7 +63,7 @@ package final class OutboxReader {
         try rows.readableQuarantined()
     }
 
-    /// Whether there is a file at `path`. It is also `true` if that is unknown, because opening the file then reports
+    /// Whether there is a file at `path`; `true` also if the answer is unknown, because opening the file then reports
     /// the reason.
     private static func exists(_ path: String) -> Bool {
         do throws(SystemError) { return try FileSystem.entry(at: path) != nil } catch { return true }

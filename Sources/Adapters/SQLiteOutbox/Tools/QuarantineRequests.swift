@@ -98,7 +98,7 @@ package struct QuarantineRequest: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Parses the text of a JSON document. Returns `nil` if `value` isn't one.
+    /// Parses the text of a JSON document. Returns `nil` if `value` isn't such a text.
     fileprivate init?(_ value: StoredValue?) {
         guard let text = value?.text else { return nil }
         do throws(ParseError) { try self.init(parsing: text) } catch { return nil }
@@ -175,8 +175,8 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     }
 }
 
-/// The table of the tools' requests. It has one row per request, which also contains the answer once the request has
-/// been handled.
+/// The table of the tools' requests. It contains one row per request. The row also contains the answer once the request
+/// has been handled.
 final class RequestTable {
     private let unanswered: SQLiteStatement
     private let writeAnswer: SQLiteStatement

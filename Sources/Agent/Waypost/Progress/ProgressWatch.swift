@@ -7,7 +7,7 @@ import ReportedText
 package import Operations
 package import Reporting
 
-/// Detects stages that stall.
+/// A detector of stages that stall.
 ///
 /// A stage that has work to do must report progress within its timeout. It may announce a wait, which extends the
 /// deadline. Time advances only in `tick`, by at most `maximumTick` per call. Without this limit, every stage would be

@@ -65,7 +65,8 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         try await call { outbox throws(OutboxError) in try await outbox.ledger() }
     }
 
-    /// Closes the outbox once any hanging call has returned. This call has no time limit, so the caller must set one.
+    /// Closes the outbox once any hanging call has returned. This call has no time limit, so the caller must limit its
+    /// time.
     func close() async throws(OutboxError) { try await outbox.close() }
 
     private func call<Value: Sendable>(
@@ -131,7 +132,8 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    /// Abandons all calls if one is overdue, because the outbox runs one call at a time and the others wait for it.
+    /// Abandons all calls if any call is overdue, because the outbox runs one call at a time and the others wait for
+    /// it.
     private func abandonCalls(at now: Duration) {
         let left = calls.withLock { calls in
             guard calls.waiting.values.contains(where: { $0.end <= now }) else { return [@Sendable () -> Void]() }
@@ -159,22 +161,22 @@ extension TimeLimitedOutbox<SQLiteOutbox> {
         }
     }
 
-    /// See `SQLiteOutbox.summary`.
+    /// Returns a summary of the outbox, as `SQLiteOutbox.summary` does.
     func summary() async throws(OutboxError) -> StoreSummary {
         try await call { outbox throws(OutboxError) in try await outbox.summary() }
     }
 
-    /// See `SQLiteOutbox.extent`.
+    /// Returns the outbox's size and the age of its updates, as `SQLiteOutbox.extent` does.
     func extent() async throws(OutboxError) -> StoreExtent {
         try await call { outbox throws(OutboxError) in try await outbox.extent() }
     }
 
-    /// See `SQLiteOutbox.truncateLog`.
+    /// Truncates the write-ahead log and returns whether that succeeded, as `SQLiteOutbox.truncateLog` does.
     func truncateLog() async throws(OutboxError) -> Bool {
         try await call { outbox throws(OutboxError) in try await outbox.truncateLog() }
     }
 
-    /// See `SQLiteOutbox.maintain`.
+    /// Does the maintenance that is due, and returns a summary of the outbox, as `SQLiteOutbox.maintain` does.
     func maintain() async throws(OutboxError) -> (summary: StoreSummary, hasRequeued: Bool) {
         try await call { outbox throws(OutboxError) in try await outbox.maintain() }
     }

@@ -2,8 +2,8 @@ import Operations
 package import LinuxPlatform
 import Reporting
 
-/// Checks every second that no stage has stalled, and feeds the service manager's watchdog. If a stage has stalled,
-/// ends the process.
+/// A watchdog that checks every second that no stage has stalled, and feeds the service manager's watchdog. If a stage
+/// has stalled, it ends the process.
 ///
 /// The checks run on their own thread, named `progress`, so that they also detect a blocked thread pool. If the whole
 /// process is stopped, the service manager's watchdog is no longer fed, and the service manager ends the process.
@@ -50,7 +50,7 @@ package struct Watchdog: Sendable {
         }
     }
 
-    /// Checks the stages until `stop` is signalled or a stage stalls. Blocks.
+    /// Checks the stages until `stop` is signalled or a stage stalls. Blocks the calling thread.
     package func run(until stop: EventDescriptor) {
         var lastTick = MonotonicTime.now
         var sinceFed = feedInterval

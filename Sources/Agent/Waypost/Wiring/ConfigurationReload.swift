@@ -18,8 +18,8 @@ package struct ReloadSource: Sendable {
     }
 }
 
-/// Waits until the next run of the service should begin, because a reload was requested or certificate files were
-/// replaced.
+/// A wait for the moment when the next run of the service should begin, because a reload was requested or certificate
+/// files were replaced.
 ///
 /// The next configuration is validated first, including everything else that could prevent the next run from starting.
 /// If the configuration is unusable, the current run continues. Otherwise, the run ends once every position is stored.
@@ -90,7 +90,7 @@ struct ConfigurationReload {
                     return Reload(of: agent, found, current: current, isOfProcess: source != nil)
                 }
                 if !hasReportedWait {
-                    parts.log.write(.warning, "reload delayed: positions are in memory only: \(reason)")
+                    parts.log.write(.warning, "reload delayed until positions in memory are stored: \(reason)")
                 }
                 hasReportedWait = true
                 group.addTask { [clock = parts.clock] in
@@ -145,7 +145,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Calls `body` on a dedicated thread, so that a hanging disk doesn't delay updates.
+    /// Calls `body` on a dedicated thread and returns its value, so that a hanging disk doesn't delay updates.
     private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ReloadRejection) -> Value
     ) async -> Result<Value, ReloadRejection> {

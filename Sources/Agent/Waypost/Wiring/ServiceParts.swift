@@ -68,7 +68,7 @@ struct ServiceParts: Sendable {
             })
     }
 
-    /// Opens the outbox, and connects it to the receiver and the delivery.
+    /// Opens the outbox, and returns an agent that connects it to the receiver and the delivery.
     func makeAgent(
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {

@@ -5,7 +5,7 @@ import Reporting
 import SQLiteOutbox
 import TimeAndChance
 
-/// Reports the state of the running service, even if its outbox doesn't answer.
+/// A reporter of the running service's state, which works even if the outbox doesn't answer.
 struct ServiceReporter: Sendable {
     private struct OutboxState {
         var summary = StoreSummary(Ledger())

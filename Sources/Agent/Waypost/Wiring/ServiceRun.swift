@@ -99,8 +99,8 @@ struct ServiceRun: Sendable {
         for exposed in (try? found.get()) ?? [] { log.write(.warning, exposed.text) }
     }
 
-    /// Runs the agent and the tasks that support it until the agent ends. Calls `reload` when the next run should
-    /// begin.
+    /// Runs the agent and the tasks that support it until the agent ends. Returns the agent's error; `nil` if there was
+    /// none. Calls `reload` when the next run should begin.
     private func runTasks(reload: @escaping @Sendable (Reload) -> Void) async -> AgentError? {
         await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run(clock: clock, monitor: parts.monitor) }
@@ -132,8 +132,8 @@ struct ServiceRun: Sendable {
         }
     }
 
-    /// Throws an error that contains `reason` if the receiver is a file or standard input. Called after the input has
-    /// ended without an accepted fix.
+    /// Throws an error that contains `reason` if the receiver is a file or standard input. The caller calls this after
+    /// the input has ended without an accepted fix.
     private func throwIfInputIsFinite(reason: String) throws(AgentError) {
         switch configuration.receiver.source {
         case .standardInput:
@@ -182,7 +182,7 @@ extension ServiceRun {
         }
     }
 
-    /// Watches the progress of the stages, and ends the process if one has stalled.
+    /// Watches the progress of the stages, and ends the process if a stage has stalled.
     private func watchProgress() async {
         let path = stallPath
         let watchdog = Watchdog(parts.progress, feedInterval: manager.feedInterval) { [manager] in

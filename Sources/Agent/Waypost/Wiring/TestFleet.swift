@@ -26,7 +26,8 @@ package struct TestFleet: Sendable {
         let source: any FixSource
         let reporter: Reporter
 
-        /// Runs until the source has ended and every update is delivered.
+        /// Runs until the source has ended and every update is delivered. Returns the source's error; `nil` if there
+        /// was none.
         func run() async -> FixSourceError? {
             do throws(FixSourceError) { try await reporter.run(source) } catch { return error }
             return nil
@@ -44,7 +45,7 @@ package struct TestFleet: Sendable {
     ///   - names: the vehicles' names.
     ///   - parts: the parts that all vehicles share. Their `source` isn't used.
     ///   - authorization: the provider of the tokens that `fetchTokens` fetches before the drives begin.
-    ///   - source: returns the source of fixes for the vehicle at the given index of `names`.
+    ///   - source: a function that returns the source of fixes for the vehicle at the given index of `names`.
     package init(
         _ configuration: Configuration, names: [VehicleName], _ parts: VehicleAgent.Parts,
         authorization: any VehicleAuthorization,
@@ -64,7 +65,8 @@ package struct TestFleet: Sendable {
         }
     }
 
-    /// Raises the process's limit of open files to what a load test needs, unless it is already high enough.
+    /// Raises the process's limit of open files to the number that a load test needs, unless the limit is already high
+    /// enough.
     ///
     /// - Throws: an error if the hard limit is too low.
     package static func raiseDescriptorLimit() throws(AgentError) {
@@ -105,8 +107,8 @@ package struct TestFleet: Sendable {
         if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
-    /// Returns the combined ledger of all vehicles, and the longest time that any update has waited for delivery.
-    /// Pending updates count too.
+    /// Returns the combined ledger of all vehicles, and the longest time that any update, delivered or pending, has
+    /// waited for delivery.
     package func totals() async -> (ledger: Ledger, longestWait: Duration) {
         var ledger = Ledger()
         var longestWait = Duration.zero

@@ -12,26 +12,27 @@ package struct VehicleAgent: Sendable {
     /// The components of an agent that differ between the service, a replay and the demo.
     package struct Parts: Sendable {
         package var source: any FixSource
-        /// Creates the delivery to Fleet Engine for the configuration's vehicle.
+        /// A function that creates the delivery to Fleet Engine for the configuration's vehicle.
         package var makeDelivery: @Sendable (Configuration) -> any Delivery
-        /// The approximate present, from a clock that may be wrong. Fixes from before the release of Waypost are
+        /// The approximate current time, from a clock that may be wrong. Fixes from before the release of Waypost are
         /// rejected. For recorded logs, which keep their dates, this is `nil`, and no date is rejected as too early.
         package var expectedFix: UTCTime?
         /// The rule for spacing requests: as for a live vehicle, or as for a recorded log.
         package var spacing: RequestSpacing
-        /// Returns the latest time that a fix can correctly have; `nil` for recorded logs.
+        /// A function that returns the maximum time that a fix can have; `nil` for recorded logs.
         package var latestFix: @Sendable () -> UTCTime?
         package var clock: MonotonicClock
         package var log: LogWriter
         package var monitor: AgentMonitor
         package var observers: [any ReportingObserver]
-        /// The estimate of the present, which starts from the time of the outbox's newest update; `nil` for recorded
-        /// logs.
+        /// The estimate of the current time, which starts from the time of the outbox's newest update; `nil` for
+        /// recorded logs.
         package var present: ApproximatePresent?
-        /// The progress of the service's stages; `nil` outside the service. If it isn't `nil`, calls to the outbox have
-        /// a time limit. The agent then also starts without the outbox, so that a driving vehicle is always visible.
+        /// The progress of the service's stages; `nil` outside the service. With a progress object, calls to the outbox
+        /// have a time limit. The agent then also starts without the outbox, so that a driving vehicle is always
+        /// visible.
         package var progress: StageProgress?
-        /// Called each time the outbox exceeds its time limit and is bypassed.
+        /// A function that is called each time the outbox exceeds its time limit and is bypassed.
         package var onStoreBypass: @Sendable () -> Void = {}
 
         package init(
@@ -86,7 +87,8 @@ package struct VehicleAgent: Sendable {
             try await outbox.open()
             couldNotOpen = false
         } catch {
-            // A replay can be repeated later, so it fails here. Only a live vehicle must be visible without the outbox.
+            // A replay can be repeated later, so it fails at this point. Only a live vehicle must be visible without
+            // the outbox.
             guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
                 throw AgentError(.unavailable, error.description)
             }
@@ -180,7 +182,7 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Truncates the outbox's write-ahead log once in each private period, because the log would keep positions that
-    /// have already been delivered. Returns whether that has been done in the current private period.
+    /// have already been delivered. Returns whether the log has been truncated in the current private period.
     func truncateLogIfPrivate(unless isDone: Bool) async throws(OutboxError) -> Bool {
         guard monitor.snapshot.privateSince != nil else { return false }
         return isDone ? true : try await outbox.truncateLog()

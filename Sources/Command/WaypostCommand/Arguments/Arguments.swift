@@ -18,7 +18,7 @@ struct Arguments: Sendable, Equatable {
                 operands += rest
                 break
             }
-            // Web pages and text editors turn hyphens into dashes, so an option copied from one may begin with a dash.
+            // Web pages and text editors turn hyphens into dashes, so a copied option may begin with a dash.
             if let sign = word.first, "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2212}".contains(sign) {
                 throw command.usageError("\(word) begins with a dash instead of a hyphen; type it again, with - or --")
             }
@@ -97,7 +97,7 @@ extension Arguments {
     /// The path of the configuration file: the value of `--config`, or the default path if the option isn't given.
     var configurationFile: String { value("--config") ?? Configuration.defaultFile }
 
-    /// Reads the configuration file given by `--config`, or the one at the path `defaultFile`.
+    /// Returns the configuration from the file given by `--config`, or from the file at `defaultFile`.
     func configuration(
         defaultFile: String = Configuration.defaultFile
     ) throws(ConfigurationError) -> Configuration {

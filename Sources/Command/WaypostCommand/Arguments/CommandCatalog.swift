@@ -78,7 +78,7 @@ enum CommandCatalog {
         CommandSpec(
             name: "fixes", summary: "Decode NMEA logs into fixes on standard output.",
             details: """
-                Reads the files in order, gzip or plain; with - or without LOG, it reads standard input. Only an epoch with \
+                Reads the files in order, gzip or plain. If LOG is - or missing, it reads standard input. Only an epoch with \
                 a valid position becomes a fix. With --follow, it waits for more data at the end of the last file until \
                 stopped, even if the file is rotated or truncated, as tail -F does.
                 """,
@@ -149,7 +149,7 @@ enum CommandCatalog {
             details: """
                 Prints one line per key: its value and its source (line of the configuration, default, file, environment \
                 variable or credential), without secrets. With --schema, it prints the JSON schema instead, for editors and \
-                for tests of configurations.
+                for testing configurations.
                 """,
             operands: .none,
             options: [

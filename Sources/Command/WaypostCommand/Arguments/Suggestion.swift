@@ -26,7 +26,9 @@ enum Suggestion {
         let guess = nearest(to: word, among: command.options.map(\.name), equivalents: ["-c": "--config"])
         if !guess.isEmpty { return guess }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
-        if !owners.isEmpty { return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "has" : "have") it" }
+        if !owners.isEmpty {
+            return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "accepts" : "accept") it"
+        }
         let key = ConfigurationKey.pathSuggestion(for: String(word.drop { $0 == "-" }))
         return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? ""
     }

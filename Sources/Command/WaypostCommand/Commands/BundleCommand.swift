@@ -31,7 +31,7 @@ struct BundleCommand {
         // once.
         let time = UTCTime.system
         var file = try output.flatMap { try openFile(at: $0) }
-        Terminal.draw("collecting data from the service, the checks and the system: at most 30 s")
+        Terminal.draw("collecting data from the service, the checks and the system (up to 60 s per part)")
         let bundle = await collection.run(at: time)
         Terminal.draw("")
         if Task.isCancelled { throw Interruption("no bundle was written") }
@@ -51,7 +51,7 @@ struct BundleCommand {
         return .done
     }
 
-    /// Creates the file that will replace the one at `path`. Returns `nil` if `path` is `-`, which means standard
+    /// Creates the file that will replace the file at `path`. Returns `nil` if `path` is `-`, which means standard
     /// output.
     private func openFile(at path: String) throws -> FileReplacement? {
         if path == "-" { return nil }

@@ -34,7 +34,7 @@ struct CheckCommand {
         switch place {
         case .here: break
         case .outside(let why): reason = why
-        case .sandbox: reason = "systemd-run failed; for the reason, type journalctl -n 20"
+        case .sandbox: reason = "systemd-run failed; run journalctl -n 20 to see why"
         }
         if let reason { try add(CheckLine(.note, "service", "sandbox not checked: \(reason)")) }
         let offline = await onThread(named: "check") { [file = arguments.configurationFile] in

@@ -5,7 +5,7 @@ import StrictJSON
 
 /// `waypost conditions`: prints the catalog of conditions that the service may report.
 struct ConditionsCommand {
-    /// A condition as `--json` prints it.
+    /// A condition in the form that `--json` prints.
     private struct Record: Encodable {
         let code: ConditionCode
         let severity: ConditionCode.Severity

@@ -47,7 +47,7 @@ struct OutboxCommand {
         let isChosen = arguments.has("--all") || !numbers.isEmpty
         func usageError(_ problem: String) -> UsageError { UsageError("outbox \(word) \(problem)", command: "outbox") }
         guard word == "requeue" || word == "discard" else {
-            if isChosen { throw usageError("has neither --all nor --update; requeue and discard have them") }
+            if isChosen { throw usageError("accepts neither --all nor --update; only requeue and discard do") }
             return word == "export" ? .export : .list
         }
         if !isChosen { throw usageError("needs --update N for each update, or --all") }
@@ -232,7 +232,7 @@ struct OutboxListing: Encodable {
     }
 }
 
-/// A stored update as the JSON output shows it.
+/// A stored update in the form that the JSON output uses.
 struct OutboxRow: Encodable {
     let sequence: Int64
     let time: String

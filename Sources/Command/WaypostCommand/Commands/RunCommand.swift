@@ -21,7 +21,7 @@ struct RunCommand {
         recordingDirectory = arguments.value("--record")
     }
 
-    /// Runs the service until it is stopped or must re-execute its program. The result says which.
+    /// Runs the service until it is stopped or must re-execute its program. Returns how the service has ended.
     func run(_ requests: ReloadRequests) async throws -> ServiceEnding {
         let agent = Agent(configuration, recordingDirectory: recordingDirectory)
         let next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: handover)

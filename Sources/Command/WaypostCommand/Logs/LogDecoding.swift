@@ -20,8 +20,8 @@ struct LogDecoding: Sendable {
     /// Returns the error for an interrupted command. The error's message says how much was read, followed by `results`.
     func interruption(results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
 
-    /// Throws the failure, if there is one. Call this only after writing the results that were decoded before the
-    /// failure.
+    /// Returns the exit status, or throws the failure if there is one. Call this function only after writing the
+    /// results that were decoded before the failure.
     func exitStatus() throws -> ExitStatus {
         guard let failure else { return .done }
         throw failure
@@ -41,7 +41,8 @@ struct LogDecoding: Sendable {
 }
 
 extension LogReader {
-    /// Decodes all logs and passes each chunk to `process`. If `process` throws, the decoding ends.
+    /// Decodes all logs, passes each chunk to `process`, and returns the outcome. If `process` throws, the decoding
+    /// ends.
     func decodeAll(
         progress: LogProgress, process: (Chunk) throws(SystemError) -> Void
     ) -> LogDecoding {

@@ -109,8 +109,8 @@ struct MapCommand {
     }
 }
 
-/// A check whether the reported positions belong to the drive on the map. It compares only coordinates, because a
-/// replay changes the times.
+/// A check that the reported positions belong to the drive on the map. It compares only coordinates, because a replay
+/// changes the times.
 struct ReportedDriveMatch: Sendable {
     /// The maximum number of reported positions to compare. A few suffice, because all reported positions of a drive
     /// are near its fixes.
@@ -132,7 +132,7 @@ struct ReportedDriveMatch: Sendable {
     }
 }
 
-/// The file that `simulator --record-uploads` writes. It has one line per update.
+/// The file that `simulator --record-uploads` writes. It contains one line per update.
 enum ReportedUploads {
     private struct Upload: Decodable {
         struct Location: Decodable {
@@ -143,7 +143,7 @@ enum ReportedUploads {
         let locations: [Location]
     }
 
-    /// Reads the reported positions from the file at `path`, in order of time. Blocks. The file must contain only one
+    /// Returns the reported positions in the file at `path`, in order of time. Blocks. The file must contain only one
     /// vehicle.
     static func places(in path: String) throws(UsageError) -> [ReportedPlace] {
         let bytes: [UInt8]

@@ -141,7 +141,7 @@ struct MapPage {
     }
 }
 
-/// The tables of the start, the stops, the end and the breaks of the track.
+/// The page's two tables. One lists the start, the stops and the end of the track, the other its gaps and jumps.
 struct PageTables {
     let summary: TrackSummary
     let shortStops: [TrackStop]
@@ -161,8 +161,8 @@ struct PageTables {
         addTable(
             "Start, stops and end",
             note: (longestNote(of: stops.count, shown: stops.longest.count, "stops") ?? "")
-                + "Each place is a link to OpenStreetMap; this page itself loads nothing.",
-            heads: ["", "From, UTC", "To", "Duration", "Place", ""], rows: rows, to: &markup)
+                + "Each position is a link to OpenStreetMap; this page itself loads nothing.",
+            heads: ["", "From, UTC", "To", "Duration", "Position", ""], rows: rows, to: &markup)
         let kept = breaks.elements()
         addTable(
             "Gaps and jumps", note: longestNote(of: breaks.count, shown: kept.count, "gaps and jumps"),
@@ -183,7 +183,7 @@ struct PageTables {
             "\(name)", "\(timeText(stop.from))", "\(timeText(stop.to, after: stop.from))",
             "\(FigureText.duration(stop.duration))",
             WorldMapLink.place(latitude: stop.latitude, longitude: stop.longitude),
-            stop.unseenTime > .zero ? "\(FigureText.duration(stop.unseenTime)) of this without a fix" : "",
+            stop.unseenTime > .zero ? "\(FigureText.duration(stop.unseenTime)) without a fix" : "",
         ]
     }
 
@@ -224,8 +224,8 @@ struct PageTables {
         return FigureText.date(first) == FigureText.date(last)
     }
 
-    /// Returns a time of day. The date is added unless it is that of `other` or, without `other`, the only date of the
-    /// track.
+    /// Returns a time of day. The date is added unless `other` has the same date or, if `other` is `nil`, unless the
+    /// track has only one date.
     private func timeText(_ time: UTCTime, after other: UTCTime? = nil) -> String {
         let known = other ?? (isWithinOneDay ? summary.statistics.firstTime : nil)
         return known.map { FigureText.date($0) == FigureText.date(time) } ?? false

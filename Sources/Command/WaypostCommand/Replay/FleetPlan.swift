@@ -3,7 +3,7 @@ import GNSSReceiver
 import TimeAndChance
 import Operations
 
-/// The vehicles of a replay: how many there are, their ids, and the offsets of their drives in time and place.
+/// The vehicles of a replay: how many there are, their ids, and the offsets of their drives in time and position.
 ///
 /// Ids and offsets are derived from the vehicles' numbers, so that several machines can each replay a part of one
 /// fleet.
@@ -68,7 +68,7 @@ struct FleetPlan: Sendable, Equatable {
         return names
     }
 
-    /// Returns the offset, in time and place, of the drive of the vehicle at `index`. `interval` is the time between
+    /// Returns the offset, in time and position, of the drive of the vehicle at `index`. `interval` is the time between
     /// two updates.
     func offset(at index: Int, interval: Duration) -> DriveOffset {
         DriveOffset(

@@ -43,7 +43,7 @@ struct ReplayCommand {
         return summary.isComplete ? .done : .failed
     }
 
-    /// Prepares the replay and reports what is already in the outbox.
+    /// Prepares and returns the replay, and reports the updates that are already in the outbox.
     private func prepareRun(with outbox: ReplayOutbox) async throws -> ReplayRun {
         var configuration = configuration
         configuration.outbox.path = outbox.path

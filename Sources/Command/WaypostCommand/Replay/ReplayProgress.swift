@@ -11,8 +11,7 @@ struct ReplayProgress: Sendable, Hashable {
     let share: Double
     /// The time since the first fix.
     let elapsed: Duration
-    /// The time until the planned end. It is zero if the replay is late, and at maximum speed, which has no planned
-    /// end.
+    /// The time until the planned end; zero if the replay is late, or at maximum speed, which has no planned end.
     let remaining: Duration
 
     /// Creates the progress of one vehicle. `reached` is the time within the logs up to which the replay has come.
@@ -42,13 +41,13 @@ struct ProgressLine {
     var accepted: Int
     var delivered: Int
     var elapsed: Duration
-    /// The reason why updates can't be delivered at present; `nil` if there is none.
+    /// The reason why updates can't currently be delivered; `nil` if there is none.
     var trouble: ReportedText?
     /// The number of vehicles, with the number and the figures of their requests; `nil` for one vehicle.
     var fleet: (vehicles: Int, requests: Int, figures: RequestFigures)?
 
-    /// The line, such as `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`, or for many vehicles
-    /// `town.nmea  43 %  300 vehicles  3 pending  29.8 requests/s  p50 2 ms  p99 9 ms  4 x 503  34 s left`.
+    /// Returns the line, such as `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`, or for many
+    /// vehicles `town.nmea  43 %  300 vehicles  3 pending  29.8 requests/s  p50 2 ms  p99 9 ms  4 x 503  34 s left`.
     ///
     /// If the line would be longer than `width` characters, the name and the counts are left out. If updates can't be
     /// delivered, the reason replaces the rates and the time left. The end of the reason is cut off if there isn't

@@ -25,7 +25,7 @@ struct ReplayRun: Sendable {
     private let vehicleCount: Int
     private let monitor: AgentMonitor
     private let meter: RequestMeter
-    /// A meter of the errors that someone who follows the vehicle sees; `nil` for many vehicles.
+    /// A meter of the errors that a follower of the vehicle sees; `nil` for many vehicles.
     private let followerMeter: FollowerMeter?
     private let clock: MonotonicClock
     private let name: String
@@ -238,7 +238,7 @@ struct ReplayRun: Sendable {
     }
 
     /// Returns the reason why the replay doesn't end although everything has been played: updates can't be delivered.
-    /// Returns `nil` unless that has lasted for more than 2 s.
+    /// Returns `nil` unless delivery has been impossible for more than 2 s.
     private func deliveryObstacle(in snapshot: AgentMonitor.Snapshot) -> ReportedText? {
         let isPlayed = plan.map { snapshot.counts.fixesRead >= $0.fixes } ?? (snapshot.receiver.state?.kind == .ended)
         guard hasEnd, isPlayed, let condition = deliveryCondition(in: snapshot),

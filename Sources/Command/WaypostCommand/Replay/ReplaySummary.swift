@@ -14,10 +14,10 @@ struct ReplaySummary: Encodable {
     /// The cost per hour of driving; `nil` for less than a minute of driving. It is also `nil` at maximum speed,
     /// because updates then share requests and cost less.
     let hourly: HourlyCost?
-    /// The errors that someone who follows the vehicle sees; `nil` for many vehicles.
+    /// The errors that a follower of the vehicle sees; `nil` for many vehicles.
     let errors: ReplayErrors?
     var vehicles = 1
-    /// Remarks about the logs, for example that the times in a log go back.
+    /// Remarks about the logs, for example that the timestamps in a log jump backwards.
     var remarks: [String] = []
 
     init(
@@ -205,7 +205,7 @@ struct HourlyCost: Encodable {
     }
 }
 
-/// The errors that someone who follows the vehicle sees, because Fleet Engine gets only the updates and not every fix.
+/// The errors that a follower of the vehicle sees, because Fleet Engine gets only the updates and not every fix.
 struct ReplayErrors: Encodable {
     /// The distance in metres between the position that a follower sees and the fix: median, 95th percentile and
     /// maximum.

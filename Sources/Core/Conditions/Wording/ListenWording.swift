@@ -24,7 +24,7 @@ package enum ListenFault: Sendable, Hashable {
                 wording(holder, "ss -ltnp sport = :\(port)", "choose another port (0 selects a free one)")
             case .socketInUse(let path, let holder): wording(holder, "ss -lxp src \(path)", "choose another path")
             case .refused(let refusal): refusal.wording
-            case .privilegedPort(let reason): Wording("\(reason)", "choose a port from 1024 on")
+            case .privilegedPort(let reason): Wording("\(reason)", "choose a port above 1023")
             case .directoryUnusable(let directory, let reason):
                 Wording(
                     "\(reason)",

@@ -39,9 +39,10 @@ extension LogFault {
         case .archiveWithoutContents:
             return logWording("is an archive without contents", "record the receiver's output into it first")
         case .archiveFollowedByOtherData(let byte):
-            return logWording("is an archive followed by other data from byte \(byte) on", "truncate the file there")
+            return logWording(
+                "is an archive followed by other data, which begins at byte \(byte)", "truncate the file at that byte")
         case .archiveDamaged(let reason, let byte):
-            return logWording("is a damaged archive (\(reason)) near byte \(byte)", "copy it again")
+            return logWording("is an archive that is damaged near byte \(byte) (\(reason))", "copy it again")
         case .readFailed(let reason, let bytes):
             return Wording("\(name): \(reason) after \(text: bytes.counted("byte"))", "check its disk")
         case .readableOnce:
@@ -205,7 +206,7 @@ extension LogRemark: CustomStringConvertible {
         case .timeGoesBack(let log, let times):
             return Wording(
                 """
-                \(log): the time goes back \(text: times.counted("time")); a fix after a step back is replayed a \
+                \(log): timestamps jump backwards \(text: times.counted("time")); a fix after such a jump is replayed a \
                 millisecond after the previous fix
                 """, Self.orderRemedy)
         }

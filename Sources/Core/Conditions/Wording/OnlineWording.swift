@@ -18,8 +18,8 @@ package enum OnlineFinding: Sendable, Hashable {
 
     /// A service is running with another configuration; `service` describes the service.
     case otherConfiguration(OtherConfiguration, service: String)
-    /// A service is running, but for another vehicle. The second value says why; it is `nil` if the service, as far as
-    /// is known, uses the file that is checked.
+    /// A service is running, but for another vehicle. The second value is the reason; it is `nil` if the service, as
+    /// far as is known, uses the checked file.
     case otherVehicle(String, OtherConfiguration?, service: String)
     /// Only `user` may open the outbox.
     case outboxForbidden(path: String, user: String)
@@ -53,7 +53,7 @@ extension OnlineFinding {
                 "\(service), for another vehicle, \(vehicle)\(other.map { "; \($0.wording.cause)" as ReportedText } ?? "")",
                 other?.wording.remedy ?? "if this vehicle should run, run systemctl restart waypost")
         case .outboxForbidden(let path, let user):
-            Wording("\(path) was not opened: only \(user) may open it", "run this as root (sudo)")
+            Wording("\(path) was not opened: only \(user) can open it", "run this command as root (sudo)")
         case .otherReaders(let device, let holders):
             Wording(
                 "\(device) is also open in \(holders.names); each byte reaches only one reader", holders.remedy)
@@ -88,7 +88,7 @@ extension OnlineFinding {
     }
 
     /// Whether `difference` is a time zone's offset, give or take a minute. Offsets are multiples of a quarter of an
-    /// hour, up to 14 hours.
+    /// hour, from half an hour to 14 hours.
     private static func isTimeZoneOffset(_ difference: Duration) -> Bool {
         let seconds = Swift.abs(difference.components.seconds)
         let quarter = Int64(900)
@@ -103,7 +103,7 @@ extension OnlineFinding.OtherConfiguration {
         case .otherFile(let other, let checked):
             Wording(
                 "it uses another file, \(other), not \(checked)",
-                "check that file (--config \(other)), or set this one in the service's unit (systemctl edit waypost)")
+                "check that file (--config \(other)), or set \(checked) in the service's unit (systemctl edit waypost)")
         case .rejectedReload(let problems, let loadedAt):
             Wording(
                 """

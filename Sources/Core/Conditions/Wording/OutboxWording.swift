@@ -26,7 +26,7 @@ extension OutboxError: CustomStringConvertible {
         case .busy:
             Wording(
                 "another program has locked the outbox\(because)",
-                "wait until that program is done, or end it (fuser -v \(path) shows it)")
+                "wait for that program to finish, or stop it (find it with fuser -v \(path))")
         case .damaged:
             Wording("damaged, and not repaired\(because)", "check the disk, or use an outbox path on another disk")
         case .damagedAgain:
@@ -47,12 +47,14 @@ extension OutboxError: CustomStringConvertible {
         case .forbidden, .unusable:
             Wording(
                 "the outbox can't be read or written\(because)",
-                "check that its path is a file in a directory that this user may write, on a working disk")
+                "check that its path is a file in a directory that this user can write to, on a working disk")
         case .missing:
             Wording("there is no outbox yet", "waypost run creates it, and so does replay with --outbox \(path)")
         case .otherVehicle: wordingForOtherVehicle
         case .silent:
-            Wording("the outbox \(cause?.text ?? "does not answer")", "check its disk (dmesg); it may be failing")
+            Wording(
+                cause == .opening ? "the outbox is not open yet" : "the outbox does not answer",
+                "check its disk (dmesg); it may be failing")
         case .closed: Wording("the outbox has been closed and accepts nothing", "")
         }
     }
@@ -63,9 +65,9 @@ extension OutboxError: CustomStringConvertible {
         case .busy:
             Wording(
                 "another program has locked the outbox\(because)",
-                "try again, or end that program (fuser -v \(path) shows it)")
+                "try again, or stop that program (find it with fuser -v \(path))")
         case .damaged: Wording("damaged\(because)", "the service repairs it at its next start")
-        case .forbidden: Wording("this user may not read or write the outbox\(because)", "use sudo")
+        case .forbidden: Wording("this user can't read or write the outbox\(because)", "use sudo")
         default: nil
         }
     }
@@ -118,7 +120,7 @@ extension OutboxError.Cause {
         case .directory: "it is a directory"
         case .held: "it is in use"
         case .otherVehicle(let other, _, _): "it belongs to \(other)"
-        case .opening: "is not open yet"
+        case .opening: "it is not open yet"
         case .noMemory: "SQLite is out of memory"
         case .journalMode(let mode): "its journal mode stays \(mode)"
         case .logInUse: "another program is reading its write-ahead log"
@@ -129,11 +131,13 @@ extension OutboxError.Cause {
         case .empty: "it is empty"
         case .notSQLite: "it is not an SQLite database"
         case .notOutbox: "it is not an outbox"
-        case .schema(let found, let known): "its schema is \(found), but this release supports at most \(known)"
-        case .foreignObject(let type, let name): "its schema has a \(type) \"\(name)\" that doesn't belong to Waypost"
+        case .schema(let found, let known):
+            "its schema version is \(found), but this release supports versions up to \(known)"
+        case .foreignObject(let type, let name):
+            "its schema contains a \(type) \"\(name)\" that doesn't belong to Waypost"
         case .structure(let finding): finding
         case .ledgerUnreadable: "its ledger cannot be read"
-        case .ledgerImpossible: "its ledger has impossible numbers"
+        case .ledgerImpossible: "its ledger contains impossible numbers"
         case .ledgerMismatch: "its ledger does not match its rows"
         case .rowUnreadable(let sequence): "update \(sequence) fails its checksum"
         case .rowMisplaced(let sequence): "update \(sequence) is out of place"
@@ -172,7 +176,7 @@ extension OutboxWarning {
                 \(path) has grown to \(bytes / 1_000_000) MB: another program has been reading the outbox for a long \
                 time
                 """,
-                "end that program (fuser -v \(path) shows it)")
+                "stop that program (find it with fuser -v \(path))")
         case .noReserve(let refusal):
             return Wording("\(refusal.wording.cause); updates are still stored", refusal.wording.remedy)
         }

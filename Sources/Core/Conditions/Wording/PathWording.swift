@@ -11,20 +11,22 @@ extension PathRefusal {
             Wording("\(path) is \(kind), not a file", isDevice ? other : "move it away, or \(other)")
         case .directory: Wording("\(path) is a directory, not a file", "move it away")
         case .foreignFile(let owner, let user):
-            Wording("\(path) belongs to \(owner), not to \(user)", "run this as its owner, move it away, or \(other)")
+            Wording(
+                "\(path) belongs to \(owner), not to \(user)",
+                "run this command as \(owner), move the file away, or \(other)")
         case .hardLinks(let count):
             Wording("\(path) has \(count) names (hard links)", "remove all but one, or \(other)")
         case .notReplaced(let owner): Wording("\(path) belongs to \(owner)", "remove it, or \(other)")
         case .notRemoved(let owner):
             Wording("\(path) belongs to \(owner) and isn't removed", "ask its owner to remove it, or \(other)")
-        case .foreignOutput(let kind, let owner): Wording("\(path) is \(kind) of \(owner)", other)
+        case .foreignOutput(let kind, let owner): Wording("\(path) is \(kind) owned by \(owner)", other)
         case .justReplaced: Wording("\(path) has just been replaced", other)
         case .foreignLink(let owner):
-            Wording("\(path) is a link that belongs to \(owner) and is not followed", "remove it, or \(other)")
+            Wording("\(path) is a symbolic link that belongs to \(owner) and is not followed", "remove it, or \(other)")
         case .foreignDirectory(let owner, let user):
             Wording(
-                "the directory \(path) belongs to \(owner), who could replace a file with a link",
-                "choose a directory that belongs to \(user), or run this as its owner")
+                "the directory \(path) belongs to \(owner), who could replace a file with a symbolic link",
+                "choose a directory that belongs to \(user), or run this command as \(owner)")
         case .sharedDirectory(let group): sharedDirectory(group, "run chmod go-w on it")
         case .stickyDirectory(let group): sharedDirectory(group, "choose a directory in it")
         case .sharedVolume(let group):
@@ -36,7 +38,7 @@ extension PathRefusal {
         case .foreignSocket(let owner):
             Wording("\(path) is a socket that belongs to \(owner), and is left unchanged", other)
         case .notRecord(let option):
-            Wording("\(path) exists and isn't a record of \(option)", "name another file, or remove this one")
+            Wording("\(path) exists and isn't a record of \(option)", "choose another file, or remove this file")
         case .closedOutput: Wording("\(path) is closed, so the result can't be written", "remove >&-")
         }
     }
@@ -44,7 +46,7 @@ extension PathRefusal {
     private func sharedDirectory(_ group: UInt32?, _ remedy: ReportedText) -> Wording {
         let writers: ReportedText = group.map { "members of gid \($0)" } ?? "every user"
         return Wording(
-            "the directory \(path) may be written by \(writers), who could replace a file with a link",
+            "the directory \(path) may be written by \(writers), who could replace a file with a symbolic link",
             "\(remedy), or choose another directory")
     }
 }

@@ -4,7 +4,7 @@ package import ReportedText
 extension ProxyFault {
     /// Returns the fault and its remedy. `message` is the transport's message.
     package func wording(_ message: ReportedText = "") -> Wording {
-        let check: ReportedText = "check \(key).url, and that the proxy runs"
+        let check: ReportedText = "check \(key).url, and that the proxy is running"
         return switch cause {
         case .answered(let status): wording(forStatus: status)
         case .nameNotResolved: Wording("the name of the proxy \(origin) could not be resolved", check)

@@ -5,8 +5,8 @@ package import Reporting
 extension ReceiverState: CustomStringConvertible {
     package var description: String { sentence().description }
 
-    /// Returns a description of the state with the receiver's name. `elapsed` is the time since the state was reported;
-    /// it is added to the duration of a silence.
+    /// Returns a description of the state with the receiver's name. `elapsed` is the time since the state was reported,
+    /// which is added to the duration of a silence.
     package func sentence(after elapsed: Duration = .zero) -> ReportedText {
         let wording = wording(after: elapsed)
         return "\(source): \(wording.sentence)"
@@ -48,7 +48,7 @@ extension ReceiverStart {
 }
 
 extension ReceiverFault {
-    /// Returns the cause and the remedy. `elapsed` is the time since the fault was reported; it is added to the
+    /// Returns the cause and the remedy. `elapsed` is the time since the fault was reported, which is added to the
     /// duration of a silence.
     package func wording(after elapsed: Duration = .zero) -> Wording {
         switch self {
@@ -180,7 +180,7 @@ extension ReceiverLineKind {
                 """
                 check baudRate, now \(baudRate) ("automatic" finds the right one), or switch the receiver's output to NMEA
                 """)
-        // Sentences have arrived at this rate before. Without any, the port would have been closed sooner.
+        // Sentences have arrived at this rate before. Otherwise the port would have been closed sooner.
         case .serial(let baudRate, wasFound: true):
             Wording(
                 "\(noise) at \(baudRate) baud, although there were some before",
@@ -285,8 +285,8 @@ extension GPSDFault {
             Wording(
                 "cannot open \(devices.map(\.description).joined(separator: " and "))",
                 devices.count == 1
-                    ? "check that it is plugged in and that gpsd may read it"
-                    : "check that they are plugged in and that gpsd may read them")
+                    ? "check that it is plugged in and that gpsd can read it"
+                    : "check that they are plugged in and that gpsd can read them")
         }
     }
 }
@@ -318,13 +318,13 @@ extension DeviceHolders.Program {
         case .modemManager: "exclude the device with udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"
         case .brltty: "disable brltty (systemctl mask --now brltty-udev), or uninstall it"
         case .loginConsole(let terminal):
-            "end the login console (systemctl disable --now serial-getty@\(terminal))"
+            "stop the login console (systemctl disable --now serial-getty@\(terminal))"
         case .waypost(let stopCommand): "a receiver has one reader: stop the other Waypost (\(stopCommand))"
         case .other: "stop the program, or have it leave the device alone"
         case .hidden(let device):
             """
-            find the program as root (fuser -v \(device)) and stop it; ModemManager, gpsd and login consoles open such \
-            devices
+            run fuser -v \(device) as root to find the program, and stop it; ModemManager, gpsd and login consoles open \
+            such devices
             """
         }
     }

@@ -11,7 +11,7 @@ extension AnswerFault {
         return Wording("\(origin) gave \(wording.cause)", wording.remedy)
     }
 
-    /// Returns a description of what was received instead of a token, and the remedy.
+    /// Returns a description of the contents that were received instead of a token, and the remedy.
     private func contentWording(from origin: TokenOrigin) -> Wording {
         let key = origin.tokenKey
         let expected: ReportedText = "expected the token, bare or in JSON under \"\(key)\""
@@ -37,7 +37,7 @@ extension AnswerFault {
         case .missingKey(let keys, let others, let members):
             let names = keys.map { "\"\($0)\"" }.joined(separator: ", ")
             let found: ReportedText = keys.isEmpty ? "no keys" : "\(names)\(others > 0 ? " and \(others) more" : "")"
-            return Wording("JSON without \"\(key)\"; it has \(found)", members.remedy(for: origin))
+            return Wording("JSON without \"\(key)\"; it contains \(found)", members.remedy(for: origin))
         case .notAString(let kind, let members):
             return Wording("\(kind) under \"\(key)\"; expected the token as a string", members.remedy(for: origin))
         case .emptyToken: return Wording("an empty token under \"\(key)\"", "see the issuer's log")
@@ -51,7 +51,7 @@ extension AnswerFault {
         case .unsigned: return Wording("a token without a signature", Self.incomplete)
         case .shortSignature(let bytes, _):
             return Wording(
-                "a token whose signature has \(bytes) bytes, but RS256 needs at least 256", Self.incomplete)
+                "a token whose signature is \(bytes) bytes long, but RS256 requires at least 256", Self.incomplete)
         }
     }
 
@@ -173,7 +173,7 @@ extension ClaimFault {
                 \(claim == .vehicleid ? "scheduledTasks" : "onDemandTrips")
                 """,
                 """
-                correct vehicle.service, or the issuer must set \
+                correct vehicle.service, or change the issuer to set \
                 \(claim == .vehicleid ? "deliveryvehicleid" : "vehicleid")
                 """)
         case .misspelled(let name, let claim): Wording("names its vehicle under \(name)", settingRemedy("\(claim)"))
@@ -183,7 +183,7 @@ extension ClaimFault {
         case .otherLetterCase(let other):
             Wording(
                 "is for vehicle \(other), which differs from \(kind.id) only in upper and lower case",
-                "correct vehicle.vehicleId, or the issuer must set the vehicle's own id")
+                "correct vehicle.vehicleId, or change the issuer to set exactly \(kind.id)")
         case .otherSubject(let names):
             Wording("is for \(kind.noun) \(names.listed)", "check the \(kind.noun) id and the endpoint")
         case .otherTask(let names): Wording("is for task \(names.listed)", "check the task id and the endpoint")

@@ -10,17 +10,17 @@ extension CommandFault {
         case .exited(let status, let output):
             Wording("\(origin) failed with status \(status)\(output.words)", Self.byHand)
         case .signalled(let signal, let output):
-            Wording("\(origin) was ended by signal \(signal)\(output.words)", Self.byHand)
+            Wording("\(origin) was killed by signal \(signal)\(output.words)", Self.byHand)
         case .timedOut(let limit, let output):
             Wording(
-                "\(origin) took longer than \(limit.secondsText) and was ended\(output.words)",
+                "\(origin) took longer than \(limit.secondsText) and was killed\(output.words)",
                 "\(Self.byHand), or raise \(origin.section).timeoutSeconds")
         case .tooMuchOutput:
             Wording("\(origin) wrote more than 64 KiB", "print the token or a small JSON object")
         case .processStillRunning(let processID):
             Wording(
-                "\(origin): its process \(processID) runs as another user and could not be ended",
-                "end process \(processID); the command is started again after that")
+                "\(origin): its process \(processID) runs as another user and could not be killed",
+                "kill process \(processID); the command is started again after that")
         case .processesEnding(let count):
             Wording(
                 "\(origin): waiting for \(count) of its processes to end",
@@ -59,7 +59,7 @@ extension ProgramFault {
         case .notExecutable(let path): Wording("\(path) is not executable", "run chmod +x \(path)")
         case .forbidden(let path):
             Wording(
-                "this user may not execute \(path), or its file system is mounted with noexec",
+                "this user can't execute \(path), or its file system is mounted with noexec",
                 "allow this user to execute the program (chmod), or move the program")
         case .builtForOtherProcessor(let path):
             Wording("\(path) is built for another processor architecture", otherProgram)
@@ -105,7 +105,7 @@ extension SourceFault.Problem {
         case .notSet:
             return Wording("is not set", "set it for the service (Environment= or EnvironmentFile= in the unit)")
         case .invalidCredentialName:
-            return Wording("is not a credential's name", "write the name from the unit, without a directory")
+            return Wording("is not a valid credential name", "write the name from the unit, without a directory")
         case .noCredentials:
             return Wording(
                 "is missing, because systemd gave this process no credential",
@@ -130,11 +130,11 @@ extension SourceFault.Problem {
                 "contains a service account's key, which allows any program to sign tokens",
                 "keep that key in the backend, and use the key that the backend issued to this vehicle")
         case .notUTF8: return Wording("is not UTF-8 text", "save it as UTF-8")
-        case .multipleLines: return Wording("has more than one line", "write only the value, on one line")
+        case .multipleLines: return Wording("contains more than one line", "write only the value, on one line")
         case .invalidKey:
             return Wording(
                 "contains more than a key; the scheme bearer requires only the key",
-                "remove quotes, spaces and the name of another scheme (Basic)")
+                "remove any quotes, spaces and scheme name (such as Basic)")
         case .invalidPair: return Wording("isn't a pair, as the scheme basic requires", "write user:password")
         case .unexpandedVariable:
             return Wording(
@@ -142,7 +142,7 @@ extension SourceFault.Problem {
                 "write {\"environment\": NAME, \"scheme\": \"bearer\"}")
         case .missingScheme:
             return Wording(
-                "has a user and a password without a scheme", "write {\"file\": PATH, \"scheme\": \"basic\"}")
+                "contains a user and a password without a scheme", "write {\"file\": PATH, \"scheme\": \"basic\"}")
         }
     }
 }
@@ -152,7 +152,7 @@ extension SourceFault.FileFault {
         switch self {
         case .missing: "check the path, and the program that writes the file"
         case .forbidden: "make the file readable by the service's group (chgrp waypost, chmod g+r)"
-        case .linkLoop: "correct the link, which points back to itself"
+        case .linkLoop: "correct the symbolic link, which points back to itself"
         case .other: "check the disk"
         }
     }

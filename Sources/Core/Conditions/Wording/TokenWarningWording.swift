@@ -25,7 +25,7 @@ extension AuthorizationWarning: CustomStringConvertible {
         case .unknownLifetime(let context, let assumed):
             Wording(
                 """
-                the token for \(context) states no expiry that can be trusted; it is renewed after \
+                the token for \(context) contains no expiry that can be trusted; it is renewed after \
                 \(assumed.secondsText)
                 """,
                 "the issuer must set exp and iat")
@@ -47,7 +47,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 token command \(command) left process \(processID) running; the command is not started again until that \
                 process has ended
                 """,
-                "change the command so that it ends the processes that it starts; then end process \(processID) yourself"
+                "change the command so that it stops the processes that it starts; then kill process \(processID)"
             )
         case .processesLeftRunning(let command, let count, nil):
             Wording(
@@ -55,7 +55,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 token command \(command) left \(count) processes running; the command is not started again until they \
                 have ended
                 """,
-                "change the command so that it ends the processes that it starts")
+                "change the command so that it stops the processes that it starts")
         case .processesHidden(let command):
             Wording(
                 "/proc belongs to another namespace, so processes left by token command \(command) are not found",
@@ -104,7 +104,7 @@ extension ClaimWarning {
 
 extension ExpiryWarning {
     fileprivate var wording: Wording {
-        let sameEnd: ReportedText = "the issuer must state the same end in both"
+        let sameExpiry: ReportedText = "the issuer must report the same expiry in both"
         func fallback(hasTokenExpiry: Bool) -> ReportedText {
             hasTokenExpiry ? "the token's own exp applies" : "the value is ignored"
         }
@@ -128,19 +128,19 @@ extension ExpiryWarning {
                 """,
                 "the issuer must set iat")
         case .differentExpiries(let stated, let seconds, let own):
-            let end = seconds > 0 ? "leaves \(seconds) s" : "says that the token ended \(-seconds) s ago"
-            let use = seconds < own ? "the earlier end applies" : "exp applies"
-            return Wording("its \(stated.words) \(end), but the token's own exp leaves \(own) s; \(use)", sameEnd)
+            let end = seconds > 0 ? "leaves \(seconds) s" : "says that the token expired \(-seconds) s ago"
+            let use = seconds < own ? "the earlier expiry applies" : "exp applies"
+            return Wording("\(stated.words) \(end), but the token's own exp leaves \(own) s; \(use)", sameExpiry)
         case .otherFormat(let stated, let format, let hasTokenExpiry):
             return Wording(
                 """
-                its \(stated.words) isn't an expiry in the format \(format.rawValue); \
+                \(stated.words) isn't an expiry in the format \(format.rawValue); \
                 \(fallback(hasTokenExpiry: hasTokenExpiry))
                 """,
                 "set expirationFormat to automatic")
         case .unreadable(let stated, let hasTokenExpiry):
             return Wording(
-                "its \(stated.words) isn't an expiry; \(fallback(hasTokenExpiry: hasTokenExpiry))",
+                "\(stated.words) isn't an expiry; \(fallback(hasTokenExpiry: hasTokenExpiry))",
                 "the issuer must write the expiry in seconds since 1970, or omit it")
         case .outdatedFile:
             return Wording(
@@ -151,5 +151,5 @@ extension ExpiryWarning {
 }
 
 extension StatedExpiry {
-    fileprivate var words: ReportedText { "\"\(key)\" \(text)" }
+    fileprivate var words: ReportedText { "the value of \"\(key)\" (\(text))" }
 }

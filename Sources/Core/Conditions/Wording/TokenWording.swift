@@ -39,7 +39,7 @@ extension TokenFault {
 }
 
 extension MissingPermit {
-    /// The token's fault, if the missing permit is a token; otherwise `nil`.
+    /// The token's fault; `nil` if the missing permit isn't a token.
     var tokenFault: TokenFault? { (fault as any Sendable) as? TokenFault }
 
     /// The fault and its remedy in one line.
@@ -52,7 +52,7 @@ extension AuthorizationError: CustomStringConvertible {
 }
 
 extension ExchangeFault {
-    /// The remedy; empty if none is known.
+    /// Returns the remedy; empty if no remedy is known.
     fileprivate func remedy(for origin: TokenOrigin) -> ReportedText {
         let section = origin.section
         let url: ReportedText = "check \(section).url"

@@ -17,8 +17,8 @@ struct Epoch {
     /// Whether the epoch began with a sentence whose time field is empty. Receivers send such sentences until they know
     /// the time.
     var lacksTime = false
-    /// The last date in a sentence with a valid position, together with that sentence's time of day; `nil` until there
-    /// is one.
+    /// The last date in a sentence with a valid position, together with that sentence's time of day; `nil` until such a
+    /// sentence arrives.
     private(set) var latestDate: DateSentence?
     /// The place of the last sentence that changed the epoch's values or flags; `nil` if none has changed them.
     private(set) var lastPlace: CycleLearner.Place?
@@ -118,9 +118,9 @@ struct Epoch {
         return .fix(fix)
     }
 
-    /// Returns the radius in metres of the circle that contains the true position with a probability of 68 %. It is the
-    /// receiver's range error times HDOP. However good the geometry, it is at least the error that reflections cause in
-    /// a town. docs/evidence/nmea.md has the measurements.
+    /// Returns the radius in metres of the circle that contains the true position with a probability of 68 %. The
+    /// radius is the receiver's range error times HDOP. However good the geometry, it is at least the error that
+    /// reflections cause in a town. docs/evidence/nmea.md contains the measurements.
     private static func accuracyRadius(hdop: Double, quality: FixQuality) -> Double {
         switch quality {
         case .gps, .manual, .simulated: max(4, hdop * 4.5)
@@ -138,8 +138,8 @@ extension Epoch {
     @inline(__always)
     func contains(_ type: SentenceType) -> Bool { sentenceCounts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
 
-    /// Whether `sentence` is in the same burst as this epoch's sentences, although its time differs. That is so if its
-    /// position differs by at most `toleranceDegrees`. `sentence` must be the first of its type in the epoch.
+    /// Whether `sentence` is in the same burst as this epoch's sentences, although its time differs. In one burst, the
+    /// positions differ by at most `toleranceDegrees`. `sentence` must be the first of its type in the epoch.
     func sharesBurst(with sentence: PositionSentence, toleranceDegrees: Double) -> Bool {
         guard sentence.status == .valid || sentence.status == .unconfirmed, hasPosition,
             let latitude = values.latitude.value, let longitude = values.longitude.value,

@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// Combines the sentences of each epoch and decides when the epoch is complete.
+/// An assembler that combines the sentences of each epoch and decides when the epoch is complete.
 ///
 /// Each epoch emits at most one fix, at the first of these events:
 /// - The sentence arrives that is known to be the last of this receiver's epochs.
@@ -34,8 +34,8 @@ struct EpochAssembler {
 
     /// The maximum difference between the time of a solution and the time at which a receiver sends it.
     private static let maximumDelayMilliseconds: Int32 = 1000
-    /// The maximum rounding difference, in degrees, between the coordinates of one position in two sentences. It is a
-    /// unit of the fourth decimal of a minute.
+    /// The maximum rounding difference, in degrees, between the coordinates of one position in two sentences. The
+    /// difference is one unit in the fourth decimal of a minute.
     private static let maximumRoundingDegrees = 2e-6
     /// The maximum number of fixes kept until the first date is known. If there are more, the oldest is dropped.
     private static let undatedCapacity = 256
@@ -46,7 +46,8 @@ struct EpochAssembler {
 
     /// The number of fixes that wait for the first date.
     var undatedCount: Int { undatedFixes.count }
-    /// Whether the current epoch has a position and isn't complete yet. It will be complete if the line goes quiet.
+    /// Whether the current epoch has a position and isn't complete yet. If the line goes quiet, the epoch will be
+    /// complete.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)
@@ -168,8 +169,8 @@ struct EpochAssembler {
     }
 
     /// Returns whether a sentence without a time can be used. If a pause has closed the current epoch, begins the next
-    /// one. If the closed epoch's trusted last sentence is still missing, the sentence is a late part of that epoch and
-    /// isn't used.
+    /// epoch. If the closed epoch's trusted last sentence is still missing, the sentence is a late part of that epoch
+    /// and isn't used.
     @inline(__always)
     private mutating func admitUntimedSentence(_ emit: (Fix) -> Void) -> Bool {
         guard isClosed else { return true }
@@ -224,7 +225,8 @@ struct EpochAssembler {
         bodyHeadingDegrees = nil
     }
 
-    /// Dates `fix` and emits it. If no date is known yet, keeps the fix until there is one.
+    /// Dates `fix` and emits it, and returns the epoch's outcome. If no date is known yet, keeps the fix until a date
+    /// is known.
     private mutating func dateAndEmit(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
         rhythm.add(time)
         var fix = fix
@@ -311,7 +313,8 @@ struct EpochRhythm {
     }
 }
 
-/// Learns which sentence is the last of a receiver's epochs, so that a fix can be emitted before the next epoch begins.
+/// A record of the sentence with which a receiver's epochs end. With it, a fix can be emitted before the next epoch
+/// begins.
 struct CycleLearner {
     /// A sentence's place in an epoch: its type and the number of earlier sentences of that type. Receivers repeat GSA
     /// and GGA for each constellation.

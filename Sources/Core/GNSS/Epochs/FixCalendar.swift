@@ -1,13 +1,13 @@
 import TimeAndChance
 
-/// Finds the dates of fixes, because most sentences contain only a time of day.
+/// A calendar that determines the dates of fixes. Most sentences contain only a time of day.
 ///
 /// Only RMC, ZDA and PUBX,04 contain dates. Every other time gets the date that puts it within twelve hours of the last
 /// dated instant. So the date changes once at midnight, whichever sentence is the first after midnight.
 ///
-/// Before the first date, a tag block's time of transmission is used instead of the last dated instant. It is from
-/// another clock, so it is never used after the receiver has sent a date. If a live receiver sends no date for a while,
-/// the host's clock is used, provided that it is synchronized.
+/// Before the first date, a tag block's time of transmission is used instead of the last dated instant. The time of
+/// transmission is from another clock, so it is never used after the receiver has sent a date. If a live receiver sends
+/// no date for a while, the host's clock is used, provided that it is synchronized.
 struct FixCalendar {
     /// The source of the last fix's date.
     enum Basis: UInt8 {
@@ -129,14 +129,15 @@ struct FixCalendar {
         (lastInstant ?? transmissionTime ?? hostTime).map { Self.instant(of: timeOfDay, nearestTo: $0) }
     }
 
-    /// The host's time; `nil` before the timeout, or if the host's clock isn't synchronized or may not date fixes.
+    /// The host's time; `nil` before the timeout, or if the host's clock isn't synchronized or isn't allowed to date
+    /// fixes.
     private var hostTime: UTCTime? {
         guard hasTimedOut, case .repaired(_, _, let hostTime) = dates else { return nil }
         return hostTime()
     }
 
-    /// Returns `stated`, unless it is near midnight and a day off. If it is, returns the instant a day earlier or later
-    /// that follows `lastInstant`.
+    /// Returns `stated`; or, if `stated` is near midnight and a day off, the instant a day earlier or later that
+    /// follows `lastInstant`.
     @inline(__always)
     private func midnightCorrected(_ stated: UTCTime) -> UTCTime {
         guard let lastInstant else { return stated }

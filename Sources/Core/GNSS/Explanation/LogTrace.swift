@@ -1,16 +1,17 @@
 import TimeAndChance
 
-/// Passes a log through the decoder. Records the outcome of each sentence on the wanted lines, and the reason for the
-/// outcome.
+/// A trace of a log as the decoder reads it. It records the outcome of each sentence on the requested lines, and the
+/// reason for the outcome.
 ///
 /// The trace runs `NMEADecoder` itself, one sentence at a time, and compares the decoder's state before and after each
-/// sentence. So an explanation can't differ from what the decoder does. Tracing is slow, but it doesn't slow down the
+/// sentence. So an explanation can't differ from the decoder's behaviour. Tracing is slow, but it doesn't slow down the
 /// decoder elsewhere.
 package struct LogTrace {
     /// The minimum number of bytes to read ahead. It exceeds the longest frame, so the decoder always gets complete
     /// frames.
     private static let lookahead = BinaryFrame.maximumLength + 1024
-    /// The maximum number of bytes to keep of the wanted lines. Also the maximum for the data before a sentence.
+    /// The maximum number of bytes to keep of the requested lines. It is also the maximum for the data before a
+    /// sentence.
     private static let maximumKeptBytes = 4096
 
     /// The numbers of the lines to explain, counted from 1.
@@ -27,11 +28,11 @@ package struct LogTrace {
     private var ordinal = 0
     private var prefix: [UInt8] = []
 
-    /// The bytes of the wanted lines, without line feeds and cut to `maximumKeptBytes`.
+    /// The requested lines without their line feeds, truncated to `maximumKeptBytes`.
     package private(set) var lineBytes: [UInt8] = []
-    /// Whether one of the wanted lines is a comment.
+    /// Whether one of the requested lines is a comment.
     private(set) var hasComment = false
-    /// Whether the wanted lines contain part of a binary frame.
+    /// Whether the requested lines contain part of a binary frame.
     private(set) var hasBinaryFrame = false
 
     package init(lines requestedLines: ClosedRange<Int>, options: NMEADecoderOptions = NMEADecoderOptions()) {
@@ -43,9 +44,9 @@ package struct LogTrace {
     package var lineCount: Int { isAtLineStart ? line - 1 : line }
     /// Whether the rest of the log can't change the explanation.
     package var isSettled: Bool { line > requestedLines.upperBound && record.isSettled }
-    /// The sentences on the wanted lines, in order.
+    /// The sentences on the requested lines, in order.
     var sentences: [TracedSentence] { record.sentences }
-    /// The epochs of the sentences on the wanted lines, by the serial number of the epoch.
+    /// The epochs of the sentences on the requested lines, by the serial number of the epoch.
     var epochs: [Int: TracedEpoch] { record.epochs }
 
     package mutating func read(_ bytes: Span<UInt8>) {
@@ -122,7 +123,7 @@ package struct LogTrace {
         prefix = []
     }
 
-    /// Counts the lines that end in `found`, and keeps the bytes that are on wanted lines.
+    /// Counts the lines that end in `found`, and keeps the bytes that are on requested lines.
     private mutating func countLines(in found: ArraySlice<UInt8>, isBinary: Bool) {
         for byte in found {
             if requestedLines.contains(line) {
@@ -148,8 +149,8 @@ package struct LogTrace {
 }
 
 extension LogTrace {
-    /// The explanation of the wanted lines. Each sentence has one line, followed by indented lines about the sentence's
-    /// epoch.
+    /// The explanation of the requested lines. Each sentence has one line, followed by indented lines about the
+    /// sentence's epoch.
     package var explanation: [String] {
         let lines = Self.lines(of: sentences) { $0.epoch.flatMap { epochs[$0] } }
         if !lines.isEmpty { return lines }
@@ -160,11 +161,11 @@ extension LogTrace {
         ]
     }
 
-    /// Whether a sentence on the wanted lines was rejected because it has no checksum.
+    /// Whether a sentence on the requested lines was rejected because it has no checksum.
     package var hasMissingChecksum: Bool { sentences.contains { $0.rejection == .missingChecksum } }
 
-    /// Returns the explanation of `line` alone. It says nothing about an epoch, because the epoch's other sentences are
-    /// missing.
+    /// Returns the explanation of `line` alone. The explanation says nothing about an epoch, because the epoch's other
+    /// sentences are missing.
     package static func explanation(
         of line: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()
     ) -> (lines: [String], hasMissingChecksum: Bool) {
@@ -225,16 +226,16 @@ struct TracedEpoch {
 /// A sentence of a log as the decoder read it.
 struct TracedSentence {
     let place: SentencePlace
-    /// The bytes between the previous sentence on the line and this one.
+    /// The bytes between the previous sentence on the line and this sentence.
     let prefix: [UInt8]
-    /// The bytes from the start byte to the second checksum digit. If the decoder gave up earlier, the bytes up to that
-    /// point.
+    /// The bytes from the start byte to the second checksum digit. If the decoder gave up earlier, these are the bytes
+    /// that it had read.
     let bytes: [UInt8]
     /// The first bytes after a rejected sentence; empty if the sentence was accepted.
     let followingBytes: [UInt8]
     /// The reason why the decoder rejected the sentence; `nil` if it was accepted.
     let rejection: SentenceRejection?
-    /// The serial number of the sentence's epoch; `nil` if it doesn't belong to an epoch.
+    /// The serial number of the sentence's epoch; `nil` if the sentence doesn't belong to an epoch.
     let epoch: Int?
     /// Whether the sentence arrived after its epoch was complete.
     let isLate: Bool

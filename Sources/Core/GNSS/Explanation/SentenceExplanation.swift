@@ -90,7 +90,7 @@ struct SentenceExplanation {
 struct SentencePlace: Hashable {
     /// The number of the line, counted from 1.
     let line: Int
-    /// The number of sentences before this one on the same line.
+    /// The number of earlier sentences on the same line.
     let ordinal: Int
     /// The talker and type, such as `GPRMC`.
     let address: String

@@ -53,7 +53,7 @@ struct SentenceReading {
         case .hdt, .ths: describe(HeadingSentence(type, &fields))
         case .dtm:
             meaning =
-                ReceiverNotice.warning(dtm: &fields).map { "the warning \($0.label)" } ?? "WGS 84, as it should be"
+                ReceiverNotice.warning(dtm: &fields).map { "the warning \($0.label)" } ?? "WGS 84, as required"
         case .txt:
             meaning =
                 ReceiverNotice.warning(txt: &fields).map { "the warning \($0.label)" } ?? "a notice without consequence"

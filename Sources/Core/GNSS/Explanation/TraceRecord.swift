@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// The wanted sentences with their epochs, and the sentences from which dates were taken.
+/// The sentences on the requested lines with their epochs, and the sentences from which dates were taken.
 struct TraceRecord {
     private(set) var sentences: [TracedSentence] = []
     private(set) var epochs: [Int: TracedEpoch] = [:]
@@ -82,7 +82,7 @@ struct TraceRecord {
         storeCurrentEpoch()
     }
 
-    /// Handles the end of the log. Epochs whose outcome isn't final remain so.
+    /// Handles the end of the log. An epoch whose outcome isn't final keeps its outcome.
     mutating func finish() { storeCurrentEpoch() }
 
     private mutating func storeCurrentEpoch() {

@@ -1,8 +1,8 @@
 import TimeAndChance
 
-/// Writes fixes as comma-separated values, with one row per fix. Unknown values are empty.
+/// The format for comma-separated values, with one row per fix. Unknown values are empty.
 package enum CSVFormat {
-    /// Appends the row of column names. They are the keys of `JSONLinesFormat`.
+    /// Appends the row of column names. The names are the keys of `JSONLinesFormat`.
     package static func appendHeader(to bytes: inout [UInt8]) {
         bytes.append("time,latitude,longitude,altitudeMeters,geoidSeparationMeters,")
         bytes.append("speedMetersPerSecond,headingDegrees,horizontalAccuracyMeters,hdop,")
@@ -39,7 +39,7 @@ package enum CSVFormat {
     }
 }
 
-/// Writes fixes as a GPX 1.1 track. GPX has no elements for speed, heading or accuracy in metres.
+/// The format for a GPX 1.1 track. GPX has no elements for speed, heading or accuracy in metres.
 package enum GPXFormat {
     /// Appends everything before the first fix.
     package static func appendHeader(to bytes: inout [UInt8]) {
@@ -78,8 +78,8 @@ package enum GPXFormat {
     }
 }
 
-/// Writes fixes as a GeoJSON collection of points (RFC 7946). The coordinates are longitude, latitude and, if known,
-/// the height above the ellipsoid. The properties are those of `JSONLinesFormat`.
+/// The format for a GeoJSON collection of points (RFC 7946). The coordinates are longitude, latitude and, if known, the
+/// height above the ellipsoid. The properties are those of `JSONLinesFormat`.
 package enum GeoJSONFormat {
     /// Appends everything before the first fix.
     package static func appendHeader(to bytes: inout [UInt8]) {
@@ -105,7 +105,7 @@ package enum GeoJSONFormat {
     package static func appendFooter(to bytes: inout [UInt8]) { bytes.append("\n]}\n") }
 }
 
-/// Writes fixes as JSON Lines, with one object per fix. The keys are in a fixed order. Unknown values are omitted.
+/// The JSON Lines format, with one object per fix. The keys are in a fixed order. Unknown values are omitted.
 package enum JSONLinesFormat {
     /// Appends the line of `fix`, including its line feed. Allocates memory only if `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {

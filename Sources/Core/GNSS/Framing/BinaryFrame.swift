@@ -16,7 +16,8 @@ enum BinaryFrame {
     /// The maximum length of a frame in bytes, including header, payload and checksum.
     static let maximumLength = maximumUBXPayload + 8
 
-    /// Checks whether a UBX frame begins at `start`. Its format is `B5 62 class id length16 payload check check`.
+    /// Returns whether a UBX frame begins at `start`, and its length.
+    /// The format is `B5 62 class id length16 payload check check`.
     static func ubxOutcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
         let available = bytes.count - start
         guard available >= 2 else { return .incomplete }
@@ -36,8 +37,8 @@ enum BinaryFrame {
         return agrees ? .frame(length: length) : .notAFrame
     }
 
-    /// Checks whether an RTCM 3 frame begins at `start`. It consists of `D3`, six zero bits, a length in ten bits, the
-    /// payload, and the CRC-24Q.
+    /// Returns whether an RTCM 3 frame begins at `start`, and its length. Such a frame consists of `D3`, six zero bits,
+    /// a length in ten bits, the payload, and the CRC-24Q.
     static func rtcmOutcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, crc: CRC24Q) -> Outcome {
         let available = bytes.count - start
         guard available >= 2 else { return .incomplete }

@@ -1,6 +1,6 @@
 package import ReportedText
 
-/// The counts of what a decoder has read and rejected, for summaries and warnings.
+/// The counts of decoded and rejected data, for summaries and warnings.
 package struct DecoderStatistics: Sendable {
     /// A number of occurrences, with the line of the first one.
     package struct Occurrences: Sendable, Hashable {
@@ -25,7 +25,7 @@ package struct DecoderStatistics: Sendable {
     package internal(set) var epochs = EpochCounts()
 
     private var fieldFaults: [(fault: FieldFault, occurrences: Occurrences)] = []
-    /// The maximum number of distinct field faults that are counted separately. No receiver has more. Further faults
+    /// The maximum number of distinct field faults that are counted separately. No receiver causes more. Further faults
     /// are counted only as `rejections`.
     private static let maximumFieldFaults = 32
     var addresses = AddressCounts()
@@ -133,8 +133,8 @@ struct AddressCounts: Sendable {
     }
 
     private var entries = [Entry](repeating: Entry(), count: Self.capacity)
-    /// The number of sentences in each entry; 0 marks a free entry. An inline array is used because every write to an
-    /// `Array` checks whether its storage is shared.
+    /// The number of sentences in each entry; 0 means that the entry is free. An inline array is used because every
+    /// write to an `Array` checks whether its storage is shared.
     private var counts = InlineArray<256, Int>(repeating: 0)
     /// The number of all sentences, including those whose address found no free entry.
     private(set) var total = 0
@@ -156,7 +156,8 @@ struct AddressCounts: Sendable {
         return entries[index].type
     }
 
-    /// Counts a sentence whose address is new, or whose first entry belongs to another address.
+    /// Counts a sentence whose address is new, or whose first entry belongs to another address. Returns the sentence's
+    /// type.
     @inline(never)
     private mutating func addByProbing(_ address: UInt64, length: Int) -> SentenceType {
         // Two addresses that are equal after being cut have the same type, because no known type is longer than eight

@@ -1,4 +1,5 @@
-/// Decodes a receiver's bytes into fixes. A scanner finds the sentences, and an epoch assembler combines them.
+/// A decoder that turns a receiver's bytes into fixes. A scanner finds the sentences, and an epoch assembler combines
+/// them.
 ///
 /// The same bytes always result in the same fixes, however the bytes are divided into chunks.
 package struct NMEADecoder: Sendable {
@@ -59,7 +60,7 @@ package struct NMEADecoder: Sendable {
     package mutating func takeWarning() -> ReceiverWarning? { unreportedWarnings.takeFirst() }
 
     /// Returns the satellites in view at `now`, which is measured from the same moment as `receivedAt`. Returns `nil`
-    /// if nothing has been reported about satellites since the last call, or unless `NMEADecoderOptions.readsSky` is
+    /// if nothing has been reported about satellites since the last call, or if `NMEADecoderOptions.readsSky` isn't
     /// set.
     package mutating func takeSky(at now: Duration) -> Sky? { sky?.takeSky(at: now) }
 
@@ -272,8 +273,8 @@ extension NMEADecoder {
         }
     }
 
-    /// Counts line feeds, eight bytes at a time. Line feeds in binary frames are included, because text editors count
-    /// them too.
+    /// Returns the number of line feeds, which are counted eight bytes at a time. Line feeds in binary frames are
+    /// included, because text editors count them too.
     private static func lineFeeds(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         var count = 0

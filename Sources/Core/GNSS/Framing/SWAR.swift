@@ -12,14 +12,15 @@ enum SWAR {
         unsafe UInt64(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt64.self))
     }
 
-    /// Marks the bytes that equal `byte`. The lowest mark is correct, but bytes above it may be marked by mistake.
+    /// Returns marks of the bytes that equal `byte`. The lowest mark is correct, but bytes above it may be marked by
+    /// mistake.
     @inline(__always)
     static func marks(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ repeated(byte)
         return (difference &- repeated(1)) & ~difference & highBits
     }
 
-    /// Marks the bytes that equal `byte`, and no others.
+    /// Returns marks of the bytes that equal `byte`, and of no others.
     @inline(__always)
     static func exactMarks(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ repeated(byte)
@@ -44,8 +45,8 @@ enum SWAR {
 
 /// The search for the bytes that may end a sentence.
 extension SWAR {
-    /// Marks the bytes that end a sentence: `*`, `$`, control bytes, DEL and non-ASCII bytes. The lowest mark is
-    /// correct, but bytes above it may be marked by mistake.
+    /// Returns marks of the bytes that end a sentence: `*`, `$`, control bytes, DEL and non-ASCII bytes. The lowest
+    /// mark is correct, but bytes above it may be marked by mistake.
     @inline(__always)
     static func marksOfSentenceEnd(in word: UInt64) -> UInt64 {
         let control = (word &- repeated(0x20)) & ~word
@@ -54,8 +55,8 @@ extension SWAR {
             | marks(of: UInt8(ascii: "$"), in: word)
     }
 
-    /// Marks bytes below the comma or above `~`, which are rare before a sentence's end. The lowest mark is correct,
-    /// but bytes above it may be marked by mistake.
+    /// Returns marks of the bytes below the comma or above `~`, which are rare before a sentence's end. The lowest mark
+    /// is correct, but bytes above it may be marked by mistake.
     @inline(__always)
     static func marksOfUnusualBytes(in word: UInt64) -> UInt64 {
         // The addition carries only out of bytes that are marked themselves.

@@ -24,8 +24,8 @@
 }
 
 extension SentenceFrame {
-    /// Finds the end of the sentence that may begin with the `$` or `!` at `start`. If `acceptsMissingChecksum`, a line
-    /// break also completes the sentence.
+    /// Creates the frame of the sentence that may begin with the `$` or `!` at `start`. If `acceptsMissingChecksum`, a
+    /// line break also completes the sentence.
     @inline(__always)
     init(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, acceptsMissingChecksum: Bool) {
         guard let base = bytes.baseAddress else {

@@ -20,7 +20,8 @@ import TimeAndChance
     /// The start of GPS time. Only clocks that were never set show earlier times.
     private static let startOfGPSTime = UTCTime(year: 1980, month: 1, day: 6)
 
-    /// Checks whether a tag block begins at `start`. A block can't contain the start byte of a sentence.
+    /// Returns whether a tag block begins at `start`, with its length and time. A block can't contain the start byte of
+    /// a sentence.
     static func outcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
         let limit = start + maximumLength
         var end = start + 1

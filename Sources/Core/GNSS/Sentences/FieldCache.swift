@@ -70,8 +70,8 @@ extension FieldCursor {
     }
 }
 
-/// The text of one or more fields, including the last comma. It has 8 to 32 bytes in four words, which overlap if the
-/// text is short.
+/// The text of one or more fields, including the last comma. It is 8 to 32 bytes long, and is stored in four words,
+/// which overlap if the text is short.
 struct CachedText: Sendable {
     /// The length of the text in bytes. It is `Int.max` while there is no text, so that no sentence is long enough to
     /// match.

@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// Reads the fields of one framed sentence from left to right.
+/// A cursor that reads the fields of one framed sentence from left to right.
 ///
 /// Fields after the last one are read as empty, because newer versions of the standard add fields. `SentenceText`
 /// parses the numbers. Only the cursor's own functions change a cursor. They are all inlined, so that the cursor stays
@@ -120,8 +120,8 @@ import TimeAndChance
         return true
     }
 
-    /// Returns the text between this cursor and `other`; `nil` if it doesn't end with a comma or can't be cached
-    /// because of its length.
+    /// Returns the text between this cursor and `other`; `nil` if the text doesn't end with a comma, or if its length
+    /// prevents caching.
     @inline(__always)
     func cachedText(until other: FieldCursor) -> CachedText? {
         let length = unsafe other.position - position
@@ -202,7 +202,7 @@ import TimeAndChance
         return reading.value
     }
 
-    /// Moves past the field of `reading` and records the field's fault.
+    /// Moves past the field of `reading`, records the field's fault, and returns its value.
     @inline(__always)
     private mutating func consume<Value>(_ reading: Reading<Value>) -> Value? {
         unsafe position = reading.nextField

@@ -3,8 +3,8 @@ import ReportedText
 /// A faulty field of a sentence.
 package struct FieldFault: Sendable, Hashable {
     private let type: SentenceType
-    /// The field's number, counted from 1 after the address. It is 0 if a latitude has no longitude, or a longitude no
-    /// latitude.
+    /// The field's number, counted from 1 after the address. It is 0 if a latitude comes without a longitude, or the
+    /// reverse.
     let number: UInt8
     /// Whether the field contains a number outside its range. If not, the field is malformed.
     package let isOutOfRange: Bool
@@ -13,8 +13,8 @@ package struct FieldFault: Sendable, Hashable {
 
     var containsPosition: Bool { type.containsPosition }
 
-    /// Finds the faulty field in a sentence of `type`; `nil` if there is none. This reads the sentence again, because
-    /// keeping the position of every fault would slow down the reading of all sentences.
+    /// Creates the fault of a sentence of `type`; `nil` if no field is faulty. The initializer reads the sentence
+    /// again, because keeping the position of every fault would slow down the reading of all sentences.
     init?(in text: SentenceText, of type: SentenceType) {
         var fields = FieldCursor(text)
         Self.read(&fields, of: type)

@@ -38,7 +38,7 @@
         return unsafe place
     }
 
-    /// Parses the number at `place`. The result contains a fault if the number is malformed or outside `range`.
+    /// Returns the number at `place`. The result contains a fault if the number is malformed or outside `range`.
     @inline(never)
     func number(at place: UnsafePointer<UInt8>, in range: ClosedRange<Double>) -> FieldCursor.Reading<Double> {
         guard let length = unsafe shortFieldLength(at: place) else { return unsafe anyNumber(at: place, in: range) }
@@ -50,7 +50,7 @@
         return unsafe FieldCursor.Reading(value: value, nextField: place + length + 1)
     }
 
-    /// Parses a number at `place` that may have any form and length.
+    /// Returns the number at `place`, which may have any form and length.
     @inline(never)
     private func anyNumber(
         at place: UnsafePointer<UInt8>, in range: ClosedRange<Double>
@@ -85,7 +85,7 @@
         return unsafe FieldCursor.Reading(value: decimal, nextField: place + length + 1)
     }
 
-    /// Parses a number at `place` that may have any form, length and value.
+    /// Returns the number at `place`, which may have any form, length and value.
     @inline(never)
     private func anyDecimal(at place: UnsafePointer<UInt8>) -> FieldCursor.Reading<Decimal> {
         let next = unsafe startOfField(after: place)
@@ -97,7 +97,8 @@
         return unsafe FieldCursor.Reading(value: decimal, nextField: next, fault: decimal == nil ? .malformed : .none)
     }
 
-    /// Parses a field that consists only of digits. For any other text, the value is `nil`, but this isn't a fault.
+    /// Returns the number in a field that consists only of digits. For any other text, the value is `nil`, but this
+    /// isn't a fault.
     @inline(never)
     func digits(at place: UnsafePointer<UInt8>) -> FieldCursor.Reading<Int64> {
         let number = unsafe decimal(at: place)

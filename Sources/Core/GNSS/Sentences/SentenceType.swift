@@ -2,8 +2,8 @@
 enum SentenceType: UInt8 {
     case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, hdt, ths, other
 
-    /// Finds the type for an address, whatever its talker. `address` contains the first eight of the address's `length`
-    /// bytes, with the first byte in the lowest bits.
+    /// Creates the type for an address, whatever its talker. `address` contains the first eight of the address's
+    /// `length` bytes, with the first byte in the lowest bits.
     ///
     /// Addresses that begin with `P` are proprietary, except those of Quectel's talker `PQ`.
     @inline(__always)
@@ -41,7 +41,7 @@ enum SentenceType: UInt8 {
         }
     }
 
-    /// Finds the type of a u-blox sentence (PUBX) from the message number in its first field.
+    /// Creates the type of a u-blox sentence (PUBX) from the message number in its first field.
     init(ubloxMessage number: Int64?) {
         switch number {
         case 0: self = .pubx00
@@ -68,7 +68,7 @@ enum SentenceType: UInt8 {
     }
 }
 
-/// The talker of a sentence, which is the two letters before the sentence type in the address.
+/// The talker of a sentence, which is identified by the two letters before the sentence type in the address.
 package enum Talker {
     /// Returns the talker of an address, such as `GP` of `GPRMC`; `nil` for a proprietary or malformed address.
     package static func code(ofAddress address: String) -> String? {

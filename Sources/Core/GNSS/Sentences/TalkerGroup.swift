@@ -1,5 +1,5 @@
-/// A set of groups of talkers. If a sentence says that there is no position, this voids only the positions from talkers
-/// of the same group.
+/// A set of groups of talkers. A sentence that says that there is no position voids only the positions from talkers of
+/// the same group.
 struct TalkerGroup: OptionSet {
     let rawValue: UInt8
 
@@ -12,7 +12,7 @@ struct TalkerGroup: OptionSet {
     @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Finds the group for an address whose first byte is in the lowest bits.
+    /// Creates the group for an address whose first byte is in the lowest bits.
     @inline(__always)
     init(address: UInt64) {
         let first = UInt8(truncatingIfNeeded: address)

@@ -79,14 +79,14 @@ package enum SatelliteSystem: String, Sendable, Hashable, CaseIterable {
 
     fileprivate var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// Finds the system for a system ID in the GSA of NMEA 4.11; `nil` if the ID isn't defined.
+    /// Creates the system for a system ID in the GSA of NMEA 4.11; `nil` if the ID isn't defined.
     package init?(systemID: Int) {
         let systems: [Self] = [.gps, .glonass, .galileo, .beiDou, .qzss, .navIC]
         guard systems.indices.contains(systemID - 1) else { return nil }
         self = systems[systemID - 1]
     }
 
-    /// Finds the system of the satellite `number` in a sentence that is about the system `stated`.
+    /// Creates the system of the satellite `number` in a sentence that is about the system `stated`.
     ///
     /// Older receivers list other systems' satellites as GPS satellites, with numbers from NMEA's range for each
     /// system. SBAS satellites are listed under GPS and GLONASS. If `stated` is `nil`, only the number decides.

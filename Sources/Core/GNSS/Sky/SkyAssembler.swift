@@ -1,4 +1,4 @@
-/// Combines GSV and GSA sentences into a receiver's sky. The caller passes the time, because there is no clock here.
+/// An assembler that combines GSV and GSA sentences into a receiver's sky. The caller passes the time.
 ///
 /// A receiver sends GSV sentences in groups: one group per system and, since NMEA 4.10, per signal. A complete group is
 /// valid until the next group with the same talker and signal is complete. GSA lists the satellites that are used for
@@ -107,7 +107,7 @@ struct SkyAssembler: Sendable {
     }
 }
 
-/// A sentence of a GSV group. It lists satellites in view.
+/// A sentence of a GSV group, which lists satellites in view.
 private struct InViewSentence {
     let partCount: Int
     let partNumber: Int
@@ -118,8 +118,8 @@ private struct InViewSentence {
     /// Reads a GSV sentence; `nil` if a count or a satellite's number is faulty.
     init?(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // The sentence has three counts, four fields per satellite, and in newer versions the signal. One maker adds
-        // the system after that.
+        // The sentence contains three counts, four fields per satellite, and in newer versions the signal. One maker
+        // adds the system after the signal.
         let beyond = fields.remainingFieldCount - 3
         guard beyond >= 0, beyond % 4 < 3, let partCount = fields.readInteger(in: 1...99),
             let partNumber = fields.readInteger(in: 1...partCount)
@@ -147,14 +147,14 @@ private struct InViewSentence {
     }
 }
 
-/// The satellites in a GSA sentence. The receiver uses them for its position.
+/// The satellites in a GSA sentence, which the receiver uses for its position.
 private struct UsedSentence {
     private(set) var satellites: [Satellite.ID] = []
 
     init(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // The sentence has two flags, twelve satellites (24 from one receiver), three dilutions, and in newer versions
-        // a system.
+        // The sentence contains two flags, twelve satellites (24 from one receiver), three dilutions, and in newer
+        // versions a system.
         let places = fields.remainingFieldCount >= 29 ? 24 : 12
         let stated = fields.systemID(after: places + 5) ?? SatelliteSystem(talker: talker)
         fields.skip(2)
@@ -168,7 +168,7 @@ private struct UsedSentence {
 }
 
 extension SatelliteSystem {
-    /// Finds the system for a talker whose first byte is in the lowest bits; `nil` if the talker stands for several
+    /// Creates the system for a talker whose first byte is in the lowest bits; `nil` if the talker stands for several
     /// systems.
     fileprivate init?(talker: UInt16) {
         switch UInt64(talker) {

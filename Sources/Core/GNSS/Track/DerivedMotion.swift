@@ -1,31 +1,31 @@
 import CMath
 import TimeAndChance
 
-/// Derives speed and course from positions, for receivers that don't report them correctly. It processes one fix at a
-/// time, in bounded memory.
+/// A derivation of speed and course from positions, for receivers that don't report them correctly. It processes one
+/// fix at a time, in bounded memory.
 ///
 /// Both values are computed from the shortest path to the fix that can't be due to position errors. Such a path is
 /// longer than the distance up to which two fixes count as the same place. Its newer half must also have about the
-/// speed and direction of the whole path. Without such a path, there is no course. A speed is derived even so if the
+/// speed and direction of the whole path. Without such a path, there is no course. A speed is still derived if the
 /// positions cover enough time to show that the vehicle is at most creeping. After a gap or a jump, the derivation
 /// starts again.
 package struct DerivedMotion: Sendable {
     /// The minimum duration of a path. In less time, the vehicle moves by less than the rounding error of positions.
     private static let minimumPathDuration = Duration.seconds(1)
-    /// The maximum duration of a path. Earlier positions say nothing about the present motion.
+    /// The maximum duration of a path. Earlier positions say nothing about the current motion.
     private static let maximumPathDuration = Duration.seconds(15)
     /// The minimum time between two fixes that are kept, so that a few fixes cover enough time even at 20 Hz.
     private static let minimumFixSpacing = Duration.milliseconds(450)
     /// The distance up to which two fixes count as the same place, as a multiple of the sum of their 68 % radii. 99 of
     /// 100 pairs of fixes from the same place are closer.
     private static let samePlaceFactor = 1.5
-    /// The minimum number of earlier fixes with which the newest fix must agree (`isJump`). With only one, it would be
-    /// unclear which of the two fixes is wrong.
+    /// The minimum number of earlier fixes with which the newest fix must agree (`isJump`). If a single earlier fix
+    /// disagreed, it would be unclear which of the two fixes is wrong.
     private static let minimumFixes = 2
     /// The minimum speed of a path's newer half, measured in the path's direction, as a fraction of the path's mean
     /// speed. If the newer half is slower, the vehicle is stopping or turning.
     private static let minimumSpeedRatio = 0.7
-    /// The accuracy radius in metres that is assumed for a fix without one.
+    /// The accuracy radius in metres that is assumed for a fix without a reported radius.
     private static let defaultRadius = 10.0
     /// The minimum accuracy radius in metres, because receivers round to metres.
     private static let minimumRadius = 1.0
@@ -72,8 +72,8 @@ package struct DerivedMotion: Sendable {
     /// instead.
     package var contradictsReportedMotion: Bool { statedMotion.isWrong }
 
-    /// Whether reaching `fix` requires an impossible change of velocity. This finds small jumps of the position, which
-    /// would otherwise look like motion.
+    /// Whether reaching `fix` requires an impossible change of velocity. Small jumps of the position would otherwise
+    /// look like motion.
     private func isJump(to fix: Fix) -> Bool {
         guard let last = track.lastIndex(where: { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.minimumFixSpacing }),
             last > 0
@@ -136,8 +136,8 @@ package struct DerivedMotion: Sendable {
     /// The 68 % radius of the latest positions, estimated from their scatter; `nil` if there are too few positions.
     package var scatterRadius: Double? { Self.scatterRadius(of: track).map { max($0, Self.minimumRadius) } }
 
-    /// Returns the 68 % radius of positions, estimated from their scatter; `nil` if there are fewer than five. It may
-    /// exceed the reported radius.
+    /// Returns the 68 % radius of positions, estimated from their scatter; `nil` if there are fewer than five. The
+    /// result may exceed the reported radius.
     private static func scatterRadius(of fixes: [Fix]) -> Double? {
         guard fixes.count >= 5 else { return nil }
         let deviations = fixes.indices.dropFirst(2).map {

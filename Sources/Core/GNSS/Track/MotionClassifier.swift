@@ -35,13 +35,14 @@ package struct Motion: Sendable, Hashable {
     static let maximumInterruption = Duration.seconds(30)
 }
 
-/// Decides for each fix whether the vehicle is standing, creeping or moving, and where and since when it has been
-/// standing. Everything that depends on motion uses this decision, so that all results agree.
+/// A classifier that decides for each fix whether the vehicle is standing, creeping or moving. It also determines where
+/// the vehicle stands, and since when. All other code that depends on motion uses this classifier, so that all results
+/// agree.
 ///
 /// A vehicle is standing from its first slow fix on. It leaves with the first fix that is too fast. It also leaves, at
 /// any speed, with the first fix outside the circle that contains a standing vehicle's fixes. If it soon stands in the
-/// same place again, it never left. A parked vehicle has a fixed place. Brief deviations within the accuracy of the
-/// fixes are drift, which is neither motion nor part of the track.
+/// same place again, it counts as never having left. A parked vehicle has a fixed place. Brief deviations within the
+/// accuracy of the fixes are drift, which is neither motion nor part of the track.
 package struct MotionClassifier: Sendable {
     /// The distance in metres beyond which a vehicle that stops again is in a new place.
     private static let samePlaceRadius = 5.0
@@ -75,18 +76,18 @@ package struct MotionClassifier: Sendable {
         /// has only crept since.
         var timeUntilParked = Motion.parkingTime
         var place: Fix?
-        /// The time since when all fixes have been too far from `place` for the vehicle to be there, but near enough to
-        /// be drift.
+        /// The time of the first in a series of fixes that are too far from `place` for the vehicle to be there, but
+        /// near enough to be drift; `nil` if the last fix was near `place`.
         var awaySince: UTCTime?
-        /// The time since when the vehicle has seemed to move; `nil` if it seems to stand.
+        /// The time from which the vehicle has seemed to move; `nil` if it seems to stand.
         var interruptedAt: UTCTime?
         /// The fixes of the last `creepTime` that aren't slow enough for a standing vehicle, oldest first.
         var unsettledFixes: [Fix] = []
 
         func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= timeUntilParked }
 
-        /// Adds a fix of the parked vehicle, and corrects `place` if it was wrong. Drift returns to the true place. So
-        /// if all fixes stay away from `place`, it was wrong.
+        /// Adds a fix of the parked vehicle, and corrects `place` if it was wrong. Drift returns to the true place. If
+        /// no fix returns to `place`, `place` was wrong.
         mutating func addParkedFix(_ fix: Fix) {
             guard let place, MotionClassifier.isDrift(from: place, to: fix) else {
                 self.place = fix
@@ -130,7 +131,7 @@ package struct MotionClassifier: Sendable {
 
     package init() {}
 
-    /// The time since when the vehicle has been standing in its present place; `nil` while it moves.
+    /// The time at which the vehicle began to stand in its current place; `nil` while it moves.
     package var standingSince: UTCTime? { stand.flatMap { $0.interruptedAt == nil ? $0.origin.timeOfFix : nil } }
 
     /// Returns the motion at the next fix; `nil` if neither the speed nor the positions show it.

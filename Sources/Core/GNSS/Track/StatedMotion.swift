@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// Decides whether the speeds and courses that a receiver reports agree with its track.
+/// A check of whether the speeds and courses that a receiver reports agree with its track.
 ///
 /// Several consecutive fixes must contradict the track before the reported values are considered wrong. Many must agree
 /// with the track before the values are trusted again.
@@ -54,7 +54,7 @@ struct StatedMotion: Sendable {
     ///
     /// - Parameters:
     ///   - fixes: the fixes, oldest first.
-    ///   - errors: the sum of the position errors of the first and the last fix, in metres.
+    ///   - errors: the sum of the first and the last fix's position errors, in metres.
     ///   - scatterRadius: the 68 % radius in metres, estimated from the scatter of the fixes.
     ///   - course: the course in degrees of the newest part of the path; `nil` if that part has no clear course.
     mutating func comparePath(of fixes: [Fix], errors: Double, scatterRadius: Double, course: Double?) {

@@ -1,6 +1,6 @@
 package import TimeAndChance
 
-/// Finds the stops of a track, which are the places where the vehicle stands (`MotionClassifier`) for at least a
+/// A search for a track's stops, which are the places where the vehicle stands (`MotionClassifier`) for at least a
 /// minimum time.
 ///
 /// A gap that begins and ends in the same place is part of the stop, because many vehicles switch off the receiver when
@@ -13,7 +13,7 @@ package struct StopFinder: Sendable {
     /// The total duration of all stops that have ended.
     private var endedStopTime = Duration.zero
     private var classifier = MotionClassifier()
-    /// The present period of standing, which becomes a stop if it is long enough.
+    /// The current period of standing, which becomes a stop if it is long enough.
     private var candidate: TrackStop?
     /// The last stop, which continues if the vehicle soon stands in the same place again.
     private var latestStop: TrackStop?

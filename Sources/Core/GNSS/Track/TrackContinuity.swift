@@ -1,6 +1,7 @@
 import TimeAndChance
 
-/// Decides for each fix whether the track continues to that fix or breaks before it, and why it breaks.
+/// A classifier that decides for each fix whether the track continues to that fix or breaks before it, and why it
+/// breaks.
 package struct TrackContinuity: Sendable {
     /// The relation of a fix to the previous fix.
     package enum Step: Sendable, Hashable {

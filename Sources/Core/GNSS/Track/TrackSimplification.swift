@@ -1,7 +1,7 @@
 import CMath
 package import TimeAndChance
 
-/// Finds the smallest set of a track's points that still shows where the vehicle was, and when.
+/// An algorithm for the smallest set of a track's points that still shows where the vehicle was, and when.
 ///
 /// Between two kept points, the vehicle is assumed to move in a straight line at constant speed. At the time of each
 /// dropped point, the assumed position differs from the true one by at most the tolerance. This difference is the
@@ -158,8 +158,8 @@ private struct VelocityBounds {
     }
 }
 
-/// Sums over the points that a leg passes, with which the squared differences of any leg from the same start follow at
-/// once.
+/// The sums over the points that a leg passes. From these sums, the squared errors of any leg with the same start can
+/// be computed without visiting the points again.
 private struct PassedPlaces {
     let start: TimedPlace
     /// The sum of the squared distances from the start, in square metres.

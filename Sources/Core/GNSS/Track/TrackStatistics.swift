@@ -1,6 +1,6 @@
 package import TimeAndChance
 
-/// The figures that summarise a track.
+/// The statistics of a track.
 package struct TrackStatistics: Sendable {
     package private(set) var fixCount = 0
     /// The time of the first fix that was added.

@@ -1,5 +1,5 @@
-/// Decides how many past locations the next upload may carry. A batch should be answered within about a second, and
-/// must not be larger than the server accepts. This type does no I/O.
+/// The rule for how many past locations the next upload may carry. A batch should be answered within about a second,
+/// and must not be larger than the server accepts. This type does no I/O.
 ///
 /// The limit starts small. It grows while full batches are answered quickly and shrinks after slow ones. A live
 /// position thus never waits long for the batch ahead of it. If a batch is rejected or gets no answer, the limit is
@@ -10,8 +10,8 @@
 /// instead of shrinking.
 struct BatchSize: Sendable, Hashable {
     /// The limit of the first upload, and of the first upload after a failure. With this many locations, the token and
-    /// the header, a request has about 3 kB. This fits into the initial window of a new connection (RFC 6928) and takes
-    /// a second at 25 kbit/s.
+    /// the header, a request is about 3 kB long. It fits into the initial window of a new connection (RFC 6928) and
+    /// takes a second at 25 kbit/s.
     static let initial = 8
     /// The number of locations that need about as many bytes as the token and the header. A smaller batch isn't
     /// noticeably faster.
@@ -96,8 +96,8 @@ struct BatchSize: Sendable, Hashable {
         limit = min(Int(Double(limit) * factor), reach, maximum)
     }
 
-    /// Records that the server rejected a batch with `past` locations. The next batch must have at least `minimum` past
-    /// locations to deliver anything.
+    /// Records that the server rejected a batch with `past` locations. The next batch must contain at least `minimum`
+    /// past locations to deliver anything.
     mutating func didReject(past: Int, minimum: Int) {
         smallestRejected = past
         fullBatches = 0

@@ -1,20 +1,20 @@
-/// Decides how long to wait before the next attempt. The delay doubles up to a maximum and has full jitter, so that a
-/// fleet never retries in step.
+/// The rule for how long to wait before the next attempt. The delay doubles up to a maximum and has full jitter, so
+/// that a fleet never retries in step.
 ///
 /// | retry | 1 | 2 | 3 | 4 | 5 | 6 | 7 and on |
 /// | --- | --- | --- | --- | --- | --- | --- | --- |
 /// | maximum delay, with the defaults of 1 s and 60 s | 1 s | 2 s | 4 s | 8 s | 16 s | 32 s | 60 s |
 ///
 /// Whatever the jitter, an attempt starts at least a second (or `initialDelay`, if that is less) after the start of a
-/// failed one. An unstable network thus doesn't cause a burst of requests. Only a changed request is sent at once: one
-/// with a new token, or one without the rejected update.
+/// failed attempt. An unstable network thus doesn't cause a burst of requests. Only a changed request is sent at once:
+/// a request with a new token, or without the rejected update.
 package struct RetryPolicy: Sendable, Hashable {
     package let initialDelay: Duration
     package let maximumDelay: Duration
     /// The maximum time between the starts of two attempts if the first doesn't reach the server. Such an attempt costs
     /// only a few packets, so it may be repeated soon.
     private static let maximumUnreachableDelay = Duration.seconds(15)
-    /// The maximum delay that Waypost accepts if a server asks for one.
+    /// The maximum delay that Waypost accepts from a server.
     private static let maximumObeyedDelay = Duration.seconds(600)
     /// The minimum time between the start of a failed attempt and the start of the next.
     private static let minimumSpacing = Duration.seconds(1)

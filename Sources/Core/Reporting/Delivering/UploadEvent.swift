@@ -9,10 +9,11 @@ package enum UploadEvent: Sendable {
     /// Older updates are pending: an operator has requeued them, or the outbox has stored updates that it could not
     /// store before.
     case requeued
-    /// The outbox could not store the update. `overrulesStored`: whether all updates in the outbox are known to be
+    /// The outbox could not store the update. `overrulesStored` says whether all updates in the outbox are known to be
     /// wrong.
     case updateNotStored(LocationUpdate, overrulesStored: Bool)
-    /// Positions in memory must no longer lead an upload: they were wrong, or updates in the outbox overrule them.
+    /// Positions in memory must no longer lead an upload, because they were wrong or updates in the outbox overrule
+    /// them.
     case forgetUnstored
     /// The delivery loop may end once nothing is pending.
     case finishWhenEmpty
@@ -22,15 +23,15 @@ package enum UploadEvent: Sendable {
     case networkReturned
     /// Positions must not be disclosed until `privateModeEnded`.
     case privateModeBegan
-    /// Private mode has ended. `mayBePrivate`: whether the vehicle may still be in a private zone; the next fix will
-    /// decide.
+    /// Private mode has ended. `mayBePrivate` says whether the vehicle may still be in a private zone. If it may be,
+    /// the next fix decides.
     case privateModeEnded(mayBePrivate: Bool)
     /// `dueAt` may have been reached. The state checks the time itself.
     case timeReached
     /// The task has been cancelled, including the action in progress.
     case cancelled
 
-    // The results of actions:
+    // The remaining events are the results of actions.
 
     case outboxRead(NextUpload)
     case outboxFailed(OutboxError)

@@ -1,5 +1,5 @@
-/// An exchange in progress. It decides whether it must be aborted before the transport's time limits. This type does no
-/// I/O.
+/// An exchange in progress, and the decision whether it must be aborted before the transport's time limits. This type
+/// does no I/O.
 struct UploadExchange: Sendable {
     /// The time that the exchange may still take after the network has changed.
     private static let graceAfterNetworkChange = Duration.seconds(2)
@@ -18,13 +18,14 @@ struct UploadExchange: Sendable {
         startedAt = now
     }
 
-    /// The time when the exchange must be aborted; `nil` if there is no reason to, or if it has been aborted.
+    /// The time when the exchange must be aborted; `nil` if nothing requires that, or if the exchange has already been
+    /// aborted.
     var abortDueAt: Duration? {
         abortReason == nil ? [graceEndsAt, timeoutEndsAt].compactMap(\.self).min() : nil
     }
 
-    /// The reason to send the batch again at once if the exchange fails: it was aborted, or the network has changed
-    /// since its start. Such a failure says nothing about the network path. `nil` if there is no such reason.
+    /// The reason to send the batch again at once if the exchange fails: the exchange was aborted, or the network has
+    /// changed since its start. Such a failure says nothing about the network path. `nil` if there is no such reason.
     var resendReason: AbortReason? { abortReason ?? (graceEndsAt == nil ? nil : .networkChanged) }
 
     mutating func recordNetworkReturn(at now: Duration) {

@@ -1,5 +1,5 @@
-/// Decides how soon the next upload may follow the last one. The backlog is sent at its configured rate; after a 429
-/// all uploads are spaced further apart. This type does no I/O.
+/// The rule for how soon the next upload may follow the last one. The backlog is sent at its configured rate; after a
+/// 429 all uploads are spaced further apart. This type does no I/O.
 struct UploadPace: Sendable, Hashable {
     /// The interval after the first 429. It equals the minimum interval between a vehicle's updates.
     private static let firstInterval = Duration.seconds(5)

@@ -1,4 +1,4 @@
-/// Decides which uploads private mode permits. This type does no I/O.
+/// The rule for which uploads private mode permits. This type does no I/O.
 ///
 /// Repeating a position would disclose that the vehicle is still there, so a private vehicle sends only updates that
 /// were already pending.
@@ -6,7 +6,8 @@ enum UploadPrivacy: Sendable, Hashable {
     case off
     /// The vehicle may be in a private zone. Its next fix will decide.
     case unknown
-    /// Private mode is on. `isOfflinePending`: whether the service has yet to acknowledge that the vehicle is offline.
+    /// Private mode is on. `isOfflinePending` says whether the service has yet to acknowledge that the vehicle is
+    /// offline.
     case on(isOfflinePending: Bool)
     /// Private mode has ended, but there is no newer position yet.
     case ended
@@ -26,8 +27,8 @@ enum UploadPrivacy: Sendable, Hashable {
         }
     }
 
-    /// Whether `batch` may be sent. `isLast`: whether no newer position can arrive that could lead the batch instead,
-    /// because the source has ended.
+    /// Whether `batch` may be sent. `isLast` says that the source has ended, so that no newer position can arrive and
+    /// lead the batch instead.
     func allows(_ batch: UploadBatch, isLast: Bool) -> Bool {
         self == .off || batch.lastIsPending || allowsBacklog(isLast: isLast) && !batch.pending.isEmpty
     }
@@ -35,7 +36,7 @@ enum UploadPrivacy: Sendable, Hashable {
     /// Whether older updates may be sent in a batch that is led by a repeated position.
     func allowsBacklog(isLast: Bool) -> Bool { self == .off || self == .ended || isLast }
 
-    /// Records that private mode has ended. `mayBePrivate`: whether the vehicle may still be in a private zone.
+    /// Records that private mode has ended. `mayBePrivate` says whether the vehicle may still be in a private zone.
     mutating func endPrivateMode(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
 
     /// Records that there is a newer position. This ends every state except `on`.

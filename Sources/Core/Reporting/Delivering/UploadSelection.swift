@@ -7,7 +7,7 @@ struct UploadSelection: Sendable {
     /// outbox must not be sent as the newest.
     private var deliveredUnstored: LocationUpdate?
     /// Whether the outbox's updates are wrong, but the outbox has not been notified yet. If so, `unstored` and
-    /// `deliveredUnstored` lead uploads regardless of their times.
+    /// `deliveredUnstored` lead uploads regardless of the times of their fixes.
     private var overrulesStored = false
     /// The update that was last sent as `lastLocation`, and the time when it was first sent.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?
@@ -27,7 +27,7 @@ struct UploadSelection: Sendable {
         heartbeatReadAt = now + heartbeat
     }
 
-    /// Keeps an update that the outbox did not accept, unless there is a newer one. `overrulesStored`: whether all
+    /// Keeps an update that the outbox did not accept, unless there is a newer one. `overrulesStored` says whether all
     /// updates in the outbox are wrong. They count as wrong until `forgetUnstored` is called.
     mutating func offer(unstored update: LocationUpdate, overrulesStored: Bool) {
         if overrulesStored { self.overrulesStored = true }
@@ -68,7 +68,7 @@ struct UploadSelection: Sendable {
         return UploadBatch(last: newest, lastIsPending: false, past: [])
     }
 
-    /// Returns the whole seconds since `update` was first sent; `nil` if it never was.
+    /// Returns the whole seconds since `update` was first sent; `nil` if it has never been sent.
     func secondsSinceFirstSent(_ update: LocationUpdate, at now: Duration) -> Int? {
         guard let lastSent, lastSent.update == update else { return nil }
         return Int((now - lastSent.firstSentAt) / .seconds(1))
@@ -101,7 +101,7 @@ struct UploadSelection: Sendable {
         if deliveredUnstored == batch.last { deliveredUnstored = nil }
     }
 
-    /// Forgets the positions in memory: they are wrong, or updates in the outbox overrule them.
+    /// Forgets the positions in memory, because they are wrong or updates in the outbox overrule them.
     mutating func forgetUnstored() {
         unstored = nil
         deliveredUnstored = nil

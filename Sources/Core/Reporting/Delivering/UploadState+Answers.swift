@@ -1,6 +1,7 @@
 import ReportedText
 
-/// The steps that obtain a permit, send a batch, and act on the answer.
+/// The steps that obtain a permit, send a batch, and act on the answer. Each function returns the next action and the
+/// reports to the observer.
 extension UploadState {
     mutating func didPrepare(for batch: UploadBatch, since: Duration) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
@@ -23,7 +24,8 @@ extension UploadState {
         return UploadStep(.send(batch, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
     }
 
-    /// Waits before asking for a permit again. The wait is short at first, and grows with each failure.
+    /// Handles a missing permit. Returns a step that waits before asking again. The wait is short at first, and grows
+    /// with each failure.
     mutating func didNotPrepare(_ fault: DeliveryFault, since: Duration, jitter: () -> Double) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         streaks.missingPermits += 1
@@ -59,7 +61,8 @@ extension UploadState {
         return result.serverTime.map { delivered.reportingFirst(.serverTime($0)) } ?? delivered
     }
 
-    /// Sends the batch again after its exchange was aborted, or after the network has changed during the exchange.
+    /// Returns a step that sends the batch again, after its exchange was aborted or the network changed during the
+    /// exchange.
     private mutating func sendAgain(_ exchange: UploadExchange, after reason: AbortReason) -> UploadStep {
         switch reason {
         case .networkChanged: batchSize.forgetDeliveries()
@@ -124,7 +127,7 @@ extension UploadState {
         return UploadStep(.acknowledge(batch, next: next))
     }
 
-    /// Waits as `outcome` requires, after a request that lasted `took` and was not accepted.
+    /// Returns a step that waits as `outcome` requires, after a request that lasted `took` and was not accepted.
     mutating func backOff(after outcome: DeliveryOutcome, took: Duration, jitter: Double) -> UploadStep {
         let spacing = retry.spacing(after: took)
         switch outcome {
@@ -152,7 +155,8 @@ extension UploadState {
         }
     }
 
-    /// Tries again with half of the rejected batch. Once only the rejected update is left, it is quarantined.
+    /// Handles a rejection. Returns a step that tries half of the rejected batch. Once only the rejected update is
+    /// left, the step quarantines it.
     private mutating func didReject(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
         if shrinkNextBatch(below: batch) { return readOutbox() }
         streaks.rejections += 1
@@ -181,7 +185,7 @@ extension UploadState {
         return true
     }
 
-    /// Reads the outbox again as soon as the minimum time between attempts has passed.
+    /// Returns a step that reads the outbox again as soon as the minimum time between attempts has passed.
     private mutating func continueSoon(after took: Duration) -> UploadStep {
         let spacing = retry.spacing(after: took)
         return spacing > .zero ? backOff(spacing) : readOutbox()

@@ -1,4 +1,5 @@
-/// The steps that read the outbox, wait, and handle the events that end a wait.
+/// The steps that read the outbox, wait, and handle the events that end a wait. Each function that returns an
+/// `UploadStep` returns the next action and the reports to the observer.
 extension UploadState {
     /// Returns a request that allows at least `minimum` past locations, unless the pace delays all of them.
     func batchRequest(minimum: Int = 0) -> BatchRequest {
@@ -17,8 +18,8 @@ extension UploadState {
         return UploadStep(.readOutbox(request))
     }
 
-    /// Continues with `next`, the contents returned by an append or an acknowledgement. Reads the outbox instead if
-    /// `next` is `nil`, or if more updates have arrived since.
+    /// Returns the step that follows `next`, the contents returned by an append or an acknowledgement. If `next` is
+    /// `nil`, or if more updates have arrived since, the step reads the outbox instead.
     mutating func proceed(with next: NextUpload?, for request: BatchRequest?) -> UploadStep {
         let isCurrent = !arrivals.hasAny && !privacy.isOfflinePending && !termination.isCancelled
         guard isCurrent, let next, let request else { return readOutbox() }
@@ -26,7 +27,7 @@ extension UploadState {
         return selectBatch(from: next, for: request, isPrepared: false)
     }
 
-    /// Handles the event that the outbox has stored a newer update.
+    /// Handles the event that the outbox has stored a newer update. Returns the next step.
     mutating func didStoreUpdate(_ next: NextUpload?) -> UploadStep {
         let request = arrivals.appendRequest
         arrivals.appendRequest = nil
@@ -54,7 +55,7 @@ extension UploadState {
         if limit == 0, isPending, privacy.allowsBacklog(isLast: termination.endsWhenEmpty),
             !pace.delaysPastLocations(at: now)
         {
-            // A position that must not be repeated alone may still lead a batch, if that contains a pending update.
+            // A position that must not be repeated alone may still lead a batch that contains a pending update.
             return readOutbox(isPrepared: isPrepared, minimum: 1)
         }
         if isPaced, isPending { return idle(for: pace.timeUntilBacklog(at: now)) }
@@ -75,8 +76,8 @@ extension UploadState {
         return UploadStep(.prepare)
     }
 
-    /// Sends a position from memory, if there is one to send. Otherwise waits before using the outbox again. A position
-    /// that arrives in memory ends this wait.
+    /// Returns a step that sends a position from memory, if there is one to send. Otherwise the step waits before using
+    /// the outbox again. A position that arrives in memory ends this wait.
     mutating func handleOutboxFailure(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
         if privacy == .off, case .reading(let request, let isPrepared) = phase,
             let batch = selection.batch(
@@ -89,7 +90,7 @@ extension UploadState {
         return idle(for: delay).reportingFirst(.outboxFailed(error), .waiting(delay: delay))
     }
 
-    /// Waits until there is something to send, but no longer than `delay`.
+    /// Returns a step that waits until there is something to send, but no longer than `delay`.
     private mutating func idle(for delay: Duration?) -> UploadStep {
         guard !arrivals.hasAny else { return readOutbox() }
         guard !termination.isCancelled else { return finish() }
@@ -97,7 +98,7 @@ extension UploadState {
         return UploadStep(.wait)
     }
 
-    /// Waits for `delay`. If `spacing` is given, the network's return ends the wait early. It doesn't end the wait
+    /// Returns a step that waits for `delay`. If `spacing` is given, the network's return ends the wait early, but not
     /// before `spacing` has passed, because that is the minimum time between two attempts.
     mutating func backOff(_ delay: Duration, networkEndsAfter spacing: Duration? = nil) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
@@ -121,7 +122,7 @@ extension UploadState {
         return UploadStep()
     }
 
-    /// Reports that the vehicle is offline before anything else is sent.
+    /// Returns a step that reports that the vehicle is offline, before anything else is sent.
     private mutating func announceOffline() -> UploadStep {
         let rest = pace.timeUntilUpload(at: now)
         guard rest == .zero else { return idle(for: rest) }
@@ -167,8 +168,8 @@ extension UploadState {
         return UploadStep(.abortExchange)
     }
 
-    /// Stops the lane at once if it is waiting. An action in progress is cancelled with its task, but an answer that
-    /// has already arrived is still used.
+    /// Stops the lane at once if it is waiting, and returns the last step. An action in progress is cancelled with its
+    /// task, but an answer that has already arrived is still used.
     mutating func cancel() -> UploadStep {
         termination.isCancelled = true
         switch phase {

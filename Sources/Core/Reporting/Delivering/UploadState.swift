@@ -7,7 +7,7 @@
 struct UploadState: Sendable {
     enum Phase {
         case stopped
-        /// The lane reads the outbox. `isPrepared`: whether it already has a permit.
+        /// The lane reads the outbox. `isPrepared` says whether the lane already has a permit.
         case reading(BatchRequest, isPrepared: Bool)
         case preparing(UploadBatch, since: Duration)
         case exchanging(UploadExchange)
@@ -90,7 +90,7 @@ struct UploadState: Sendable {
     var privacy: UploadPrivacy
     var arrivals = Arrivals()
     var streaks = Streaks()
-    /// Whether it has been reported that there is nothing to send.
+    /// Whether the lane has reported that there is nothing to send.
     var hasReportedIdle = false
     var termination = Termination()
     var leaders = Leaders()
@@ -182,7 +182,7 @@ struct UploadState: Sendable {
         }
     }
 
-    /// Handles the result of an action.
+    /// Handles the result of an action. Returns the next step.
     private mutating func handleResult(_ event: UploadEvent, jitter: () -> Double) -> UploadStep {
         switch (event, phase) {
         case (.outboxRead(let next), .reading(let request, let isPrepared)):
@@ -201,7 +201,8 @@ struct UploadState: Sendable {
         }
     }
 
-    /// Reports an event that isn't valid in the current phase, which is a bug in Waypost, and restarts the lane.
+    /// Handles an event that isn't valid in the current phase, which is a bug in Waypost. Returns a step that reports
+    /// the event and restarts the lane.
     private mutating func handleUnexpected(_ event: UploadEvent) -> UploadStep {
         let error = InternalError(event: Self.caseName(of: event), phase: Self.caseName(of: phase))
         phase = .stopped

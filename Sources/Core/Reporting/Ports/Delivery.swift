@@ -2,17 +2,17 @@ package import TimeAndChance
 
 /// The service that updates are delivered to. `FleetEngineDelivery` implements this protocol.
 ///
-/// A delivery has two steps. First `prepare` obtains a permit, such as one that contains a token. Only then does the
-/// reporter make the final choice of the batch to deliver with it. A position that arrived in between can thus lead the
-/// batch.
+/// A delivery has two steps. First `prepare` obtains a permit, which may contain a token. Only then does the reporter
+/// make the final choice of the batch to deliver with it. A position that arrived in between can thus lead the batch.
 package protocol Delivery: Sendable {
     /// Whether the service records a vehicle's presence.
     var hasPresence: Bool { get }
 
-    /// Obtains a permit for one request. Called before every request; may take long.
+    /// Obtains a permit for one request. The reporter calls this before every request. The call may take long.
     func prepare() async throws(DeliveryFault) -> any DeliveryPermit
 
-    /// Reports the presence without a position. Also works in a cancelled task, such as at shutdown.
+    /// Reports the presence without a position, and returns the result. This also works in a cancelled task, such as at
+    /// shutdown.
     ///
     /// - Throws: the reason why no permit could be obtained.
     func announce(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult
@@ -29,7 +29,7 @@ package protocol DeliveryPermit: Sendable {
     /// - Parameters:
     ///   - batch: the updates.
     ///   - presence: the presence to send with the updates; ignored if the service doesn't record a presence.
-    ///   - seconds: the seconds since `batch.last` was first sent; `nil` if it never was.
+    ///   - seconds: the seconds since `batch.last` was first sent; `nil` if it has never been sent.
     /// - Returns: the result of the request.
     func deliver(
         _ batch: UploadBatch, as presence: Presence, secondsSinceFirstSent seconds: Int?
@@ -47,7 +47,7 @@ package enum Presence: String, Sendable, Hashable, CaseIterable {
 package struct DeliveryResult: Sendable, Hashable {
     package var outcome: DeliveryOutcome
     package var traffic: Traffic
-    /// The time of the service's clock, as stated in the answer; `nil` if the answer states none.
+    /// The time of the service's clock, as reported in the answer; `nil` if the answer contains no time.
     package var serverTime: UTCTime?
 
     package init(_ outcome: DeliveryOutcome, traffic: Traffic = Traffic(), serverTime: UTCTime? = nil) {
@@ -57,7 +57,7 @@ package struct DeliveryResult: Sendable, Hashable {
     }
 }
 
-/// The outcome of a request. It decides what happens to the updates, and what the reporter does next.
+/// The outcome of a request. The outcome decides what happens to the updates, and what the reporter does next.
 package enum DeliveryOutcome: Sendable, Hashable {
     /// The service has accepted the updates.
     case delivered
@@ -81,8 +81,8 @@ package enum DeliveryOutcome: Sendable, Hashable {
     /// again at long intervals.
     case held(DeliveryFault)
 
-    /// Whether the outcome is a failed attempt. A hold isn't one, because neither the updates nor the network were at
-    /// fault.
+    /// Whether the outcome is a failed attempt. A hold doesn't count as a failed attempt, because neither the updates
+    /// nor the network were at fault.
     package var isFailedAttempt: Bool {
         switch self {
         case .retry, .throttled, .unanswered, .intercepted, .tooLarge, .rejected: true

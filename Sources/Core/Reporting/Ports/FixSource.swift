@@ -17,8 +17,8 @@ package enum FixSourceEvent: Sendable, Hashable {
     case fix(Fix)
     /// The receiver's state has changed.
     case state(ReceiverState)
-    /// Something that the operator should know about the receiver. Either the receiver has reported it, or its output
-    /// reveals it. A warning may be repeated.
+    /// A problem that the operator should know about, reported by the receiver or evident from its output. A warning
+    /// may be repeated.
     case warning(ReceiverWarning)
     /// The satellites in view of a live receiver, at most once per second.
     case sky(Sky)
@@ -29,7 +29,7 @@ package enum FixSourceEvent: Sendable, Hashable {
 /// A fault of the input that no retry can resolve.
 package struct FixSourceError: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The log doesn't exist, or this user may not read it.
+        /// The log doesn't exist, or this user isn't allowed to read it.
         case cannotOpen
         /// The log isn't a receiver's recording. It is, for example, a directory, UTF-16 text or a damaged archive.
         case notALog

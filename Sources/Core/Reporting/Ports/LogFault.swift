@@ -7,7 +7,8 @@ package enum LogFault: Sendable, Hashable {
         /// The path is a shell pattern that the shell didn't expand, for example because it was quoted.
         case pattern
         case missing
-        /// This user may not read the file. `closedDirectory` is the directory that denies access, if one does.
+        /// This user isn't allowed to read the file. `closedDirectory` is the directory that denies access, if one
+        /// does.
         case forbidden(closedDirectory: String?)
         /// The path leads to a socket, or to a device file whose device is missing.
         case unreadableKind
@@ -24,7 +25,7 @@ package enum LogFault: Sendable, Hashable {
     /// An archive in a format that Waypost can't decompress, with the command that can.
     case compressed(with: String, command: String)
     case compressedTwice
-    /// A gzip archive that Waypost was asked to follow as it grows. This isn't supported.
+    /// A gzip archive that Waypost was asked to follow as it grows, which isn't supported.
     case followedArchive
     /// UTF-16 text, with `iconv`'s name for its encoding.
     case utf16(encoding: String)
@@ -57,14 +58,14 @@ package enum LogFault: Sendable, Hashable {
     }
 }
 
-/// The reason why logs that have sentences contain no fix.
+/// The reason why logs that contain sentences contain no fix.
 package struct FixAbsence: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-        /// Of the `stated` sentences with a position, `rejected` were rejected. `field` is the most frequent reason,
-        /// such as `longitude out of range`. It applies to `count` sentences, the first of which is in line `firstLine`
-        /// of `log`.
+        /// Sentences with a position were rejected: `rejected` of `stated`. `field` is the most frequent reason, such
+        /// as `longitude out of range`. It applies to `count` sentences, the first of which is in line `firstLine` of
+        /// `log`.
         case rejectedPositions(rejected: Int, stated: Int, field: String, count: Int, log: String, firstLine: Int)
-        /// There are this many fixes, but nothing states their date.
+        /// There are this many fixes, but no sentence contains their date.
         case undated(Int)
         /// The input consists of AIS messages from other ships.
         case otherShips
@@ -140,6 +141,6 @@ package enum LogRemark: Sendable, Hashable {
     case leftOut(log: String, FixAbsence.OmittedSentences, Checksums, firstLine: Int)
     /// The log `next` begins, at `start`, before the log `previous` ends, at `end`.
     case outOfOrder(previous: String, end: String, next: String, start: String)
-    /// The log's time goes back to an earlier time, this many times.
+    /// The log's timestamps jump backwards this many times.
     case timeGoesBack(log: String, times: Int)
 }

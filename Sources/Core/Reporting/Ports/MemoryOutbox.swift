@@ -47,7 +47,7 @@ package actor MemoryOutbox: Outbox {
         let stored = accept(update)
         lastAppended = first...stored.sequence
         newestUpdate = overrulingEarlier ? stored : Self.newer(of: newestUpdate, and: stored)
-        return AppendedUpdate(stored, next: next.map(selectUpload))
+        return AppendedUpdate(stored, next: next.map { upload(for: $0) })
     }
 
     private func accept(_ update: LocationUpdate) -> StoredUpdate {
@@ -58,10 +58,10 @@ package actor MemoryOutbox: Outbox {
     }
 
     package func nextUpload(for request: BatchRequest) async throws(OutboxError) -> NextUpload {
-        selectUpload(for: request)
+        upload(for: request)
     }
 
-    private func selectUpload(for request: BatchRequest) -> NextUpload {
+    private func upload(for request: BatchRequest) -> NextUpload {
         NextUpload(batch(for: request), newest: newestUpdate)
     }
 
@@ -88,7 +88,7 @@ package actor MemoryOutbox: Outbox {
             counts.delivered += 1
         }
         removeRows { delivered.contains($0) }
-        return selectUpload(for: next)
+        return upload(for: next)
     }
 
     package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {

@@ -24,7 +24,7 @@ package protocol Outbox: Sendable {
 
     /// Records the pending updates of `batch` as delivered. Returns the contents of the next upload, as `next` does.
     ///
-    /// The record may not reach the disk until the next append. A crash before then repeats a delivery but loses
+    /// The record may reach the disk only with the next append. A crash before then repeats a delivery but loses
     /// nothing.
     func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload
 
@@ -39,7 +39,8 @@ package protocol Outbox: Sendable {
 
 /// An update with its sequence number in the outbox.
 package struct StoredUpdate: Sendable, Hashable {
-    /// The number of the update in order of acceptance. It starts at 1 and has no gaps for the life of the outbox.
+    /// The number of the update in order of acceptance. The numbers start at 1 and have no gaps for the life of the
+    /// outbox.
     package let sequence: Int64
     package let update: LocationUpdate
 

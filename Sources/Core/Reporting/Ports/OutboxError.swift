@@ -12,7 +12,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         case locked
         /// Another program has temporarily locked the outbox's file, which is intact.
         case busy
-        /// The file's contents differ from what was written.
+        /// The file's contents differ from the data that was written.
         case damaged
         /// The outbox was repaired during this call, and is damaged again.
         case damagedAgain
@@ -22,7 +22,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         case readOnly
         /// The file wasn't opened because it isn't an outbox, or because another user can redirect its path.
         case refused
-        /// This user may not read or write the file.
+        /// This user isn't allowed to read or write the file.
         case forbidden
         /// There is no outbox yet.
         case missing
@@ -48,7 +48,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         case unrelated(ReportedText)
         /// The path leads to a directory.
         case directory
-        /// Another process owns the outbox; `nil` if it isn't known which process.
+        /// Another process owns the outbox; `nil` if that process is unknown.
         case held(by: Holder?)
         /// Updates of the given vehicle are pending, but another vehicle is configured.
         case otherVehicle(ReportedText, pending: Int64, configured: ReportedText)
@@ -134,14 +134,14 @@ package struct OutboxError: Error, Sendable, Hashable {
 /// A state of the outbox that an operator should know about, although updates are still being stored.
 package enum OutboxWarning: Sendable, Hashable {
     /// When it was opened, the outbox was in an older state than before, because its log was removed or an old copy was
-    /// restored. It now counts `accepted` accepted updates, but had counted `previously`.
+    /// restored. The outbox now counts `accepted` accepted updates, but had counted `previously` updates before.
     case olderStore(path: String, accepted: Int64, previously: Int64)
     /// The write-ahead log was removed or replaced while the outbox was in use.
     case removedLog(path: String)
     /// The write-ahead log keeps growing, because another program prevents SQLite from resetting it.
     case longLog(path: String, bytes: Int64)
-    /// The file that reserves space for a full disk is missing, because another file has its path. Waypost leaves that
-    /// file alone.
+    /// The file that reserves space for a full disk is missing, because there is another file at its path. Waypost
+    /// leaves that file alone.
     case noReserve(PathRefusal)
 }
 

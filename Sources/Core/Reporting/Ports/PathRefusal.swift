@@ -1,7 +1,7 @@
 /// The reason why Waypost leaves the file or directory at a path alone. It contains only facts, which `Conditions`
 /// turns into text.
 package struct PathRefusal: Sendable, Hashable {
-    /// The reason. A `kind` is a kind of file with its article, such as `a link`. Owners and users are names, such as
+    /// The reason. A `kind` is a kind of file with its article, such as `a FIFO`. Owners and users are names, such as
     /// `uid 998`. A `group` may write to a directory; `nil` stands for every user.
     package enum Reason: Sendable, Hashable {
         case notFile(kind: String, isDevice: Bool)

@@ -6,7 +6,7 @@ package enum ReceiverState: Sendable, Hashable {
     case starting(source: String, ReceiverStart)
     /// Sentences are arriving. `foundBaudRate` is the baud rate if it was found by a search.
     case receiving(source: String, foundBaudRate: Int? = nil)
-    /// Sentences are arriving, but there has been no position for some time. `hadOne`: whether there was a position
+    /// Sentences are arriving, but there has been no position for some time. `hadOne` says whether there was a position
     /// earlier in this run.
     case noPosition(source: String, hadOne: Bool)
     /// Nothing usable is arriving.
@@ -76,11 +76,11 @@ package enum ReceiverFault: Sendable, Hashable {
 
     /// Nothing has arrived for the given time.
     case silent(ReceiverLineKind, Duration, alsoOpenIn: DeviceHolders?)
-    /// Bytes arrive, but no sentence has for the given time.
+    /// Bytes arrive, but no sentence has arrived for the given time.
     case noSentence(ReceiverLineKind, Duration, alsoOpenIn: DeviceHolders?)
     /// Readable text arrives. Its first characters are included if they may be shown.
     case readableText(ReceiverLineKind, ReportedText?, Duration, alsoOpenIn: DeviceHolders?)
-    /// Every baud rate has been tried. `baudRate` is the one with the best evidence of a receiver.
+    /// Every baud rate has been tried. `baudRate` is the rate with the best evidence of a receiver.
     case noBaudRate(BaudRateEvidence, baudRate: Int, tried: [Int])
     case noChecksums
     /// UBX or RTCM frames arrive instead of sentences.
@@ -121,7 +121,7 @@ package enum ReceiverLineKind: Sendable, Hashable {
     case standardInput
 }
 
-/// The best evidence of a receiver that has arrived at one baud rate. The cases are in order, the best one last.
+/// The best evidence of a receiver that has arrived at one baud rate. The cases are in ascending order.
 package enum BaudRateEvidence: Int, Sendable, Hashable, Comparable {
     case silence, noise
     /// Readable text: the rate is right, but there is no receiver, or its output isn't NMEA.

@@ -2,7 +2,7 @@ package import GNSS
 package import ReportedText
 package import TimeAndChance
 
-/// Receives reporting events. Called from many tasks; must return at once.
+/// A receiver of reporting events. It is called from many tasks, and must return at once.
 package protocol ReportingObserver: Sendable {
     func observe(_ event: ReportingEvent)
 }
@@ -54,7 +54,7 @@ package enum ReportingEvent: Sendable, Hashable {
 
 /// A bug in Waypost that was detected at run time.
 package struct InternalError: Error, Sendable, Hashable {
-    /// The name of the event's case in its enumeration.
+    /// The name of the event's enumeration case.
     package let event: String
     /// The name of the phase in which the event occurred, such as `idle`.
     package let phase: String

@@ -29,7 +29,7 @@ package struct LocationUpdate: Sendable, Hashable {
         self.longitude = longitude
     }
 
-    /// The time and place, as a point of a track.
+    /// The time and position, as a point of a track.
     package var place: TrackPoint { TrackPoint(timeOfFix: timeOfFix, latitude: latitude, longitude: longitude) }
 }
 
@@ -37,7 +37,7 @@ extension LocationUpdate {
     /// Creates the update that reports `fix`.
     ///
     /// A heading of 359.6 degrees rounds to 0. Fleet Engine's `VehicleLocation` defines the altitude as above the
-    /// ellipsoid. The update thus has an altitude only if the receiver reports the geoid separation.
+    /// ellipsoid. The update thus contains an altitude only if the receiver reports the geoid separation.
     package init(_ fix: Fix) {
         self.init(placeOf: fix)
         speedMetersPerSecond = fix.speedMetersPerSecond.map { Self.rounded($0, unitsPerOne: Self.unitsPerMeter) }
@@ -50,7 +50,7 @@ extension LocationUpdate {
         headingDegrees = fix.headingDegrees.map { Int($0.rounded()) % 360 }
     }
 
-    /// Creates an update with time and place only.
+    /// Creates an update that contains only the fix's time and position.
     package init(placeOf fix: Fix) {
         self.init(
             timeOfFix: fix.timeOfFix, latitude: Self.rounded(fix.latitude, unitsPerOne: Self.unitsPerDegree),
@@ -63,7 +63,7 @@ extension LocationUpdate {
 }
 
 extension Fix {
-    /// Creates a fix from what a follower of the vehicle learns from `update`.
+    /// Creates a fix from the values of `update` that Fleet Engine shows to a follower of the vehicle.
     package init(_ update: LocationUpdate) {
         self.init(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
         speedMetersPerSecond = update.speedMetersPerSecond

@@ -1,26 +1,26 @@
 import GNSS
 import TimeAndChance
 
-/// Corrects accepted fixes by the vehicle's motion: a parked vehicle stays in one place, and speed, heading and
-/// accuracy agree with the track.
+/// A filter that corrects accepted fixes by the vehicle's motion. A parked vehicle stays in one place, and speed,
+/// heading and accuracy agree with the track.
 struct MotionFilter: Sendable {
     private var track = DerivedMotion()
     private var deadReckoning = DeadReckoningAccuracy()
     private var classifier = MotionClassifier()
     private var headingFilter = HeadingFilter()
-    /// The accuracy radius in metres that is assumed in `measured` for a fix without one.
+    /// The accuracy radius in metres that is assumed in `measured` for a fix without a reported radius.
     private static let defaultRadius = 25.0
     /// The vehicle's motion at the last fix; `nil` if it is unknown.
     private(set) var motion: Motion?
 
     /// The last fix. If the receiver's speed or accuracy is missing or wrong, the fix has values derived from the
-    /// track. `Plausibility` compares the next fix with this one.
+    /// track. `Plausibility` compares the next fix with this fix.
     private(set) var measured: Fix?
 
     /// Whether the track contradicts the receiver's speeds or courses. If so, neither is reported.
     var contradictsReportedMotion: Bool { track.contradictsReportedMotion }
 
-    /// Returns `fix` with the accuracy, place and motion to report. The time of the fix never changes.
+    /// Returns `fix` with the accuracy, position and motion to report. The time of the fix never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
         var measured = deadReckoning.widen(track.complete(fix))
         if track.contradictsReportedMotion {
@@ -39,8 +39,8 @@ struct MotionFilter: Sendable {
         return headingFilter.filter(reported, motion: motion.kind)
     }
 
-    /// Returns the place of a parked vehicle with the time of `fix`. The fixes of a parked vehicle wander, so reporting
-    /// them would draw a star on a map.
+    /// Returns a fix with the position `place` of the parked vehicle and the time of `fix`. The fixes of a parked
+    /// vehicle wander, so reporting them would draw a star on a map.
     private static func parkedFix(at place: Fix, for fix: Fix) -> Fix {
         guard place != fix else { return fix }
         var held = place
@@ -53,7 +53,7 @@ struct MotionFilter: Sendable {
     }
 }
 
-/// Decides which heading is reported with a fix, because the course over ground is noise at low speed.
+/// A filter that decides which heading is reported with a fix, because the course over ground is noise at low speed.
 ///
 /// A moving vehicle is reported with its course, a creeping vehicle with its last course, and a standing vehicle
 /// without a heading. If the receiver reports the heading of the vehicle's body (HDT, THS), creeping and standing
@@ -82,7 +82,7 @@ struct HeadingFilter: Sendable {
     }
 }
 
-/// Widens the accuracy radius of dead reckoning (quality `estimated`) with the time and distance since the last
+/// The accuracy radius of dead reckoning (quality `estimated`). It grows with the time and distance since the last
 /// satellite position, because receivers often repeat the accuracy from before a tunnel.
 struct DeadReckoningAccuracy: Sendable {
     /// The growth of the radius in metres per second. The radius must grow because, without an odometer, the vehicle

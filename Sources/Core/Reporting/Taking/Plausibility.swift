@@ -1,7 +1,7 @@
 package import GNSS
 package import TimeAndChance
 
-/// Decides whether a fix can be true, from its position, its time, and the motion since the previous fix.
+/// A check of whether a fix can be true, from its position, its time, and the motion since the previous fix.
 ///
 /// A rejection is never final. If three fixes in a row agree with each other, at any speed, they are accepted. The last
 /// accepted fix before them then counts as wrong.
@@ -29,7 +29,7 @@ package struct Plausibility: Sendable {
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
     ///   - expected: the approximate current time, by a clock that may be wrong. A first fix near that time is accepted
-    ///     at once, any other only when three fixes agree. `nil` accepts any first fix.
+    ///     at once. Any other first fix is accepted only when three fixes agree. `nil` accepts any first fix.
     ///   - newest: the newest update of an earlier run. A first fix that can't follow this update is accepted only when
     ///     three fixes agree. `nil` for recorded logs, which may be older.
     package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: LocationUpdate? = nil) {
@@ -128,7 +128,7 @@ package struct Plausibility: Sendable {
 
 /// `Plausibility`'s verdict on a fix.
 package enum FixVerdict: Sendable, Hashable {
-    /// `overrulesEarlier`: whether the fix proves earlier updates wrong, because its time isn't later than theirs.
+    /// `overrulesEarlier` says whether the fix proves earlier updates wrong, because its time isn't later than theirs.
     case accepted(overrulesEarlier: Bool)
     case rejected(FixRejection)
 }
@@ -141,8 +141,8 @@ package enum FixRejection: Sendable, Hashable {
     case before(UTCTime)
     case after(UTCTime)
     case notAdvancing
-    /// The position is estimated by dead reckoning, but satellites haven't confirmed any place yet. Before the first
-    /// fix, it is often the last known place.
+    /// The position is estimated by dead reckoning, but no position has been measured by satellites yet. Before the
+    /// first fix, the estimate is often the last known position.
     case estimatedBeforeMeasured
     /// The time is far from every time known so far. The fix is accepted once other fixes confirm its time.
     case unconfirmedTime

@@ -25,11 +25,11 @@ package struct PrivateZone: Sendable, Hashable {
     }
 }
 
-/// Decides whether the vehicle is private, because its private switch is on or because it is in one of its private
+/// The decision whether the vehicle is private, because its private switch is on or because it is in one of its private
 /// zones. This type does no I/O.
 ///
-/// When in doubt, the vehicle is private. Once in a zone, it leaves that zone only with a fix that is outside the
-/// border by more than the fix's error. The state thus doesn't flicker at the border.
+/// When in doubt, the vehicle is private. A vehicle that has entered a zone leaves it only with a fix that is outside
+/// the border by more than the fix's error. The state thus doesn't flicker at the border.
 package struct PrivateMode: Sendable {
     /// The limits of a fix's error in metres, and the error assumed if the receiver reports none.
     private static let minimumMargin = 10.0

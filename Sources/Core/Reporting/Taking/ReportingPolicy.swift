@@ -1,8 +1,8 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates. While the vehicle moves, the rule of the policy applies. While the vehicle is
-/// parked, there is an update at each heartbeat.
+/// The rule for which fixes become updates. While the vehicle moves, the rule of the policy applies. While the vehicle
+/// is parked, there is an update at each heartbeat.
 ///
 /// All times are those of fixes, so that a log leads to the same updates at any replay speed. The times of requests are
 /// the concern of `RequestSpacing`. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet
@@ -27,7 +27,7 @@ package struct ReportingPolicy: Sendable {
 
     /// The minimum time between two updates, even when a parked vehicle departs.
     private static let minimumInterval = Duration.seconds(5)
-    /// The maximum deviation of the times of a receiver's fixes from whole seconds.
+    /// The maximum deviation of fix times from whole seconds.
     private static let maximumTimeJitter = Duration.milliseconds(100)
     /// The time after an update during which no other update is due.
     static let minimumSpacing = minimumInterval - maximumTimeJitter
@@ -41,7 +41,7 @@ package struct ReportingPolicy: Sendable {
     private static let manoeuvreMetersPerSecond = 7.0
     /// The distance in metres that a departing vehicle covers before its speed and heading are known.
     private static let departureMeters = 20.0
-    /// The accuracy radius in metres that is assumed for a position without one.
+    /// The accuracy radius in metres that is assumed for a position without a reported radius.
     private static let defaultRadius = 10.0
 
     private let kind: Kind
@@ -65,7 +65,7 @@ package struct ReportingPolicy: Sendable {
     /// Forgets all earlier fixes and updates.
     mutating func reset() { self = Self(kind, heartbeat: heartbeat) }
 
-    /// Records `fix` and the vehicle's `motion`. Must be called before `isDue`.
+    /// Records `fix` and the vehicle's `motion`. The caller must call this before `isDue`.
     package mutating func observe(_ fix: Fix, motion: Motion?) {
         let wasParked = isParked
         isParked = motion?.isParked ?? false
@@ -85,7 +85,7 @@ package struct ReportingPolicy: Sendable {
         hasDeparted = false
     }
 
-    /// Whether `fix` proves the extrapolation of `reported` wrong. It does if the two positions are farther apart than
+    /// Whether `fix` proves the extrapolation of `reported` wrong, because the two positions are farther apart than
     /// their errors and ordinary manoeuvres can explain.
     private func isExtrapolation(of reported: Fix, disprovedBy fix: Fix) -> Bool {
         let off = reported.extrapolated(to: fix.timeOfFix).distance(to: fix)
@@ -125,14 +125,14 @@ package struct ReportingPolicy: Sendable {
 }
 
 extension Fix {
-    /// Whether the fix states the vehicle's motion: either standstill, or a speed with a heading.
+    /// Whether the fix contains the vehicle's motion: either standstill, or a speed with a heading.
     fileprivate var statesMotion: Bool {
         speedMetersPerSecond.map { $0 < Motion.movingSpeed || headingDegrees != nil } ?? false
     }
 }
 
-/// Decides whether a vehicle is turning, braking or accelerating at a fix. If so, the position extrapolated from a fix
-/// about two seconds earlier differs from the fix.
+/// A detector of fixes at which a vehicle is turning, braking or accelerating. At such a fix, the position extrapolated
+/// from a fix about two seconds earlier differs from the measured position.
 private struct ManoeuvreDetector: Sendable {
     /// The minimum distance in metres between the fix and the extrapolated position. It is the effect of 0.5 m/s² in
     /// two seconds.

@@ -47,8 +47,8 @@ extension ReportingState {
         return spacing.isTooSoon(fix, at: now, sinceRequest: elapsed)
     }
 
-    /// Applies `body` to the private mode. If private mode begins, everything derived from earlier positions is
-    /// forgotten.
+    /// Applies `body` to the private mode and returns its result. If private mode begins, everything derived from
+    /// earlier positions is forgotten.
     @discardableResult
     mutating func updatePrivateMode<Answer>(
         at now: Duration, _ step: inout Step, _ body: (inout PrivateMode) -> Answer

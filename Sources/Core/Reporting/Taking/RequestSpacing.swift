@@ -1,8 +1,9 @@
 import GNSS
 import TimeAndChance
 
-/// Decides whether a live receiver's fix follows the last request too soon. Requests thus stay five seconds apart even
-/// if one was late, for example because it waited for a token. A position that is already queued is never held back.
+/// The rule for whether a live receiver's fix follows the last request too soon. Requests thus stay five seconds apart
+/// even if a request was late, for example because it waited for a token. A position that is already queued is never
+/// held back.
 package struct RequestSpacing: Sendable {
     /// The tolerance for fixes that arrive earlier than their times suggest. A fix that arrives even earlier is from a
     /// drive that is replayed faster than real time. The clock then says nothing about the time between its fixes.

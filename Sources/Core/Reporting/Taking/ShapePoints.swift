@@ -1,9 +1,9 @@
 import GNSS
 import TimeAndChance
 
-/// Collects points between two updates, such as a corner, a stop or the end of a tunnel. With them, the reported track
-/// stays within a tolerance of every fix. A point has only a time and a place. Its speed and heading follow from the
-/// neighbouring points.
+/// The points between two updates, such as a corner, a stop or the end of a tunnel. With them, the reported track stays
+/// within a tolerance of every fix. A point consists only of a time and a position. Its speed and heading follow from
+/// the neighbouring points.
 ///
 /// Between two reported positions the track is straight, and the vehicle moves along it at constant speed
 /// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump. The last fix before such a break and the

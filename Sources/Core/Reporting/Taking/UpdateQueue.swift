@@ -23,7 +23,7 @@ struct UpdateQueue: Sendable {
     /// be stored.
     private(set) var generation = 0
 
-    /// Whether the queue has no updates.
+    /// Whether the queue contains no updates.
     var isEmpty: Bool { failedAppend == nil && updates.isEmpty }
 
     /// Adds updates. Returns the number of updates that were dropped for lack of room.
@@ -66,7 +66,7 @@ struct UpdateQueue: Sendable {
     }
 
     /// Records that the outbox has accepted an append that overrules all of its earlier updates. `generation` is the
-    /// append's; if it is outdated, this has no effect.
+    /// append's generation. If it is outdated, the call has no effect.
     mutating func didOverrule(generation: Int) {
         if generation == self.generation { overrulesStored = false }
     }

@@ -1,4 +1,4 @@
-/// The room for labels on a drawing. A label for which there is no room next to its mark is left out.
+/// The room for labels on a drawing. A label for which there is no room next to its marker is left out.
 struct LabelPlacement: Sendable {
     struct Place: Sendable, Hashable {
         /// The part of the text that is at `point`.
@@ -20,7 +20,8 @@ struct LabelPlacement: Sendable {
     /// Whether an area is inside the drawing and overlaps no reserved area.
     func isFree(_ bounds: PlaneBounds) -> Bool { area.contains(bounds) && !taken.contains(where: bounds.overlaps) }
 
-    /// Finds and reserves a place for a label next to a mark, or a little farther away. Returns `nil` if there is none.
+    /// Finds and reserves a place for a label next to a marker, or a little farther away. Returns `nil` if there is
+    /// none.
     mutating func place(nextTo mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
         for distance in [radius, 3 * radius] {
             let across = distance + 5

@@ -1,12 +1,12 @@
 import GNSS
 import TimeAndChance
 
-/// A map in one size, as SVG. It shows the track over a metric grid, its marks, and those labels for which there is
+/// A map in one size, as SVG. It shows the track over a metric grid, its markers, and those labels for which there is
 /// room.
 struct MapDrawing {
     let frame: MapFrame
     private(set) var svg: Markup
-    /// The kinds of mark that have been drawn, for the legend.
+    /// The kinds of marker that have been drawn, for the legend.
     private(set) var keys: Set<MapKey> = []
     private let map: TrackMap
     private var labels: LabelPlacement
@@ -139,8 +139,8 @@ struct MapDrawing {
         for place in breaks { drawBreakMark(of: place) }
     }
 
-    /// Draws a mark at the start of the track and, unless a vehicle is drawn, at its end. Leaves out a mark that would
-    /// be on the mark of a stop, because the number of the stop is more informative.
+    /// Draws a marker at the start of the track and, unless a vehicle is drawn, at its end. Leaves out a marker that
+    /// would be on a stop's marker, because the number of the stop is more informative.
     private mutating func drawEnds(avoiding stops: [PlanePoint]) {
         guard let start = map.start, let end = map.end else { return }
         func isFree(_ point: PlanePoint) -> Bool { !stops.contains { ($0 - point).length < size.markRadius } }

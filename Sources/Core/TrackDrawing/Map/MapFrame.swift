@@ -19,7 +19,7 @@ enum DrawingSize: String, CaseIterable, Sendable {
     var gridDistance: Double { self == .wide ? 110 : 76 }
     /// The minimum distance between two times that are written on an axis.
     var timeDistance: Double { self == .wide ? 84 : 66 }
-    /// The radius of a stop's mark.
+    /// The radius of a stop's marker.
     var markRadius: Double { self == .wide ? 9 : 8 }
 }
 
@@ -32,8 +32,8 @@ struct MapFrame: Sendable {
     /// The point in the middle of the map, in metres.
     private let center: PlanePoint
 
-    /// The minimum number of metres per pixel. With fewer, the map of a parked vehicle would only show the noise of its
-    /// receiver.
+    /// The minimum number of metres per pixel. At a larger scale, the map of a parked vehicle would only show the noise
+    /// of its receiver.
     private static let minimumMetersPerPixel = 0.05
 
     init(_ bounds: PlaneBounds, _ size: DrawingSize) {

@@ -1,9 +1,9 @@
-/// A kind of mark that the legend explains. The cases are in the order of the legend.
+/// A kind of marker that the legend explains. The cases are in the order of the legend.
 enum MapKey: CaseIterable, Sendable {
     case plainTrack, unstatedSpeed, start, end, vehicle, vehicleWithoutHeading, lastPosition, lastPositionWithoutHeading
     case reported, reportedLive, reportedPast, late, stop, stops, shortStop, gap, jump, backward
 
-    /// The mark as it is drawn, followed by its meaning.
+    /// The marker as it is drawn, followed by its meaning.
     var meaning: Markup {
         switch self {
         case .plainTrack: "<i class=\"line plain\"></i>track of the log"
@@ -28,7 +28,7 @@ enum MapKey: CaseIterable, Sendable {
     }
 }
 
-/// The legend of a map's colours and marks.
+/// The legend of a map's colours and markers.
 struct MapLegend {
     /// The share of each speed class; `nil` if the track isn't coloured by speed.
     var speeds: SpeedShares?

@@ -8,18 +8,18 @@ enum SpeedScale {
     static let bounds: [Double] = [10, 25, 40, 60, 85, 110]
     static let classCount = bounds.count + 1
 
-    /// Returns the index of the class of a speed in metres per second. The slowest class has the index 0.
+    /// Returns the index of the class that contains a speed in metres per second. The slowest class has the index 0.
     static func classIndex(of speed: Double) -> Int { bounds.firstIndex { speed * 3.6 < $0 } ?? bounds.count }
 
-    /// Whether a speed in metres per second is in a class, or at most 2 km/h outside it. While this is true, a line
-    /// keeps the colour of the class.
+    /// Whether a speed in metres per second is in a class, or at most 2 km/h outside it. Such a speed doesn't change
+    /// the colour of a line that has the colour of the class.
     static func isNearClass(_ index: Int, speed: Double) -> Bool {
         let low = index == 0 ? 0 : bounds[index - 1] - 2
         let high = index == bounds.count ? .infinity : bounds[index] + 2
         return speed * 3.6 >= low && speed * 3.6 < high
     }
 
-    /// The label of a class, such as `10–25` or `≥ 110`, in km/h.
+    /// Returns the label of a class, such as `10–25` or `≥ 110`, in km/h.
     static func label(ofClass index: Int) -> String {
         guard index < bounds.count else { return "≥ \(Int(bounds[index - 1]))" }
         return "\(index == 0 ? 0 : Int(bounds[index - 1]))–\(Int(bounds[index]))"

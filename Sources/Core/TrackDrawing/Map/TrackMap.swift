@@ -1,7 +1,7 @@
 package import GNSS
 
 /// A map of one track, or of the tracks of several vehicles, as a section of a page. It contains a drawing over a
-/// metric grid in each size, and a legend of the colours and marks.
+/// metric grid in each size, and a legend of the colours and markers.
 package struct TrackMap {
     /// A vehicle that the map shows at its newest position.
     package struct Vehicle: Sendable {

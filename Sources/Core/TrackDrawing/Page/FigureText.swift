@@ -91,7 +91,7 @@ package enum FigureText {
     }
 }
 
-/// Functions that write the figures of a track as text. They are shared by everything that describes a track.
+/// Functions that write the figures of a track as text. All descriptions of a track share these functions.
 package enum TrackFigures {
     /// Returns the period of a track and its length, such as `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
     package static func period(from first: UTCTime, to last: UTCTime) -> String {

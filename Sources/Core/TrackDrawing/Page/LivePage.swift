@@ -71,7 +71,7 @@ package enum LivePage {
         const meters = value => value < 1000 ? Math.round(value) + " m" : (value / 1000).toFixed(value < 1e4 ? 2 : 1) + " km";
         const bytes = count => count < 1e4 ? number(count) + " B" : count < 1e7 ? (count / 1e3).toFixed(1) + " kB" : count < 1e10 ? (count / 1e6).toFixed(1) + " MB" : (count / 1e9).toFixed(1) + " GB";
         const rate = speed => speed == null ? "–" : Math.round(speed * 3.6) + " km/h";
-        // A backlog delivers a hundred fixes at once: heights grow with the number's logarithm.
+        // Heights grow with the number's logarithm, because a backlog delivers a hundred fixes at once.
         const height = (count, tallest, room) => room * Math.log1p(count) / Math.log1p(Math.max(4, tallest));
 
         // Replacing a link while it has the keyboard focus would lose the focus.

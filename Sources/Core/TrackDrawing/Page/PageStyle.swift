@@ -1,8 +1,8 @@
 /// The style of every page that shows a track, for light mode, dark mode and printing.
 package enum PageStyle {
     /// Returns the start of a page, up to the content of its body. `security` is markup for the head, and `style`
-    /// contains CSS rules for this page only. `nonce` is the nonce of the page's content security policy, if there is
-    /// one.
+    /// contains CSS rules for this page only. `nonce` is the nonce of the page's content security policy; `nil` if the
+    /// policy has none.
     package static func opening(
         title: String, security: Markup = "", style: Markup = "", nonce: String? = nil
     ) -> Markup {

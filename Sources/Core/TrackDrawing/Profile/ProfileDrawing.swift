@@ -116,7 +116,7 @@ struct ProfileDrawing {
     }
 }
 
-/// A panel that shows one curve over time. For each column of pixels, the curve has the lowest and the highest value.
+/// A panel that shows one curve over time. For each column of pixels, the curve shows the lowest and the highest value.
 struct ProfilePanel {
     let title: String
     let top: Double
@@ -126,11 +126,12 @@ struct ProfilePanel {
     let high: Double
     /// The difference in value between two adjacent grid lines.
     let step: Double
-    /// Returns the range of the values in a sample, in the panel's unit.
+    /// A function that returns the range of the values in a sample, in the panel's unit.
     let value: (TrackProfile.Sample) -> TrackProfile.Extent?
 
-    /// Creates a panel for the values that `value` returns; `nil` if no sample has one. The height of the panel covers
-    /// a range of at least `minimumRange`. If `startsAtZero`, the lower edge is 0 unless there are negative values.
+    /// Creates a panel for the values that `value` returns; `nil` if no sample contains such a value. The height of the
+    /// panel covers a range of at least `minimumRange`. If `startsAtZero`, the lower edge is 0 unless there are
+    /// negative values.
     init?(
         _ title: String, of profile: TrackProfile, top: Double, height: Double, minimumRange: Double,
         startsAtZero: Bool,

@@ -4,7 +4,7 @@ import TimeAndChance
 /// The section of a page that shows speed and altitude over time.
 extension TrackMap {
     /// The minimum distance, in pixels of the wide chart, between two samples that the script can highlight. Because of
-    /// this minimum, the number of samples doesn't grow with the track.
+    /// this distance, the number of samples doesn't grow with the track.
     private static let sampleDistance = 2.0
 
     /// The chart in both sizes, with a note and the data that the script `pointing` needs. `nil` if no fix has a speed

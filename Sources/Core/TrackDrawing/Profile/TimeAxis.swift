@@ -13,7 +13,7 @@ struct TimeAxis: Sendable {
 
     /// The part of the axis between two runs.
     struct Pause: Sendable {
-        /// The time from the end of one run to the start of the next. Negative if the time goes back.
+        /// The time from the end of one run to the start of the next; negative if the next run starts earlier.
         let duration: Duration
         let x: Double
         let width: Double

@@ -1,13 +1,13 @@
 import CMath
 
-/// A projection onto a plane that touches the earth at one place. Points on the plane are in metres east and north of
-/// that place.
+/// A projection onto a plane that touches the earth at one point. Points on the plane are in metres east and north of
+/// that point.
 ///
 /// This is a stereographic projection of the sphere that `Fix.distance` uses. It preserves angles everywhere, and has
-/// no seam at the date line or the poles. Lengths are accurate to 0.01 % within 100 km of the place, and to 1 % within
+/// no seam at the date line or the poles. Lengths are accurate to 0.01 % within 100 km of the point, and to 1 % within
 /// 1200 km.
 struct LocalProjection: Sendable {
-    /// The latitude and longitude of the place where the plane touches the earth, in degrees.
+    /// The latitude and longitude of the point where the plane touches the earth, in degrees.
     let latitude: Double
     let longitude: Double
 
@@ -23,8 +23,8 @@ struct LocalProjection: Sendable {
         cosine = cmath_cos(latitude * .pi / 180)
     }
 
-    /// Returns the point on the plane for a latitude and a longitude in degrees. The antipode of the place, whose point
-    /// would be infinitely far away, gets a very distant point.
+    /// Returns the point on the plane for a latitude and a longitude in degrees. The antipode of the touching point
+    /// would be infinitely far away, so the function returns a very distant point for it.
     func point(latitude: Double, longitude: Double) -> PlanePoint {
         let angle = latitude * .pi / 180
         let turn = (longitude - self.longitude) * .pi / 180

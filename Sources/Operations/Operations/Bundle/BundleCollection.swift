@@ -7,7 +7,7 @@ import SQLiteOutbox
 import StrictJSON
 package import TimeAndChance
 
-/// Collects the parts of a support bundle. The parts are collected concurrently, and each has a time limit.
+/// The collection of a support bundle's parts. The parts are collected concurrently, and each has a time limit.
 package struct BundleCollection: Sendable {
     /// The contents of a part, or the reason why the part is missing.
     private typealias Contents = Result<[UInt8], MissingPart>
@@ -216,7 +216,7 @@ extension BundleCollection {
     }
 
     /// Returns the names and sizes of the outbox's files. No file is opened, because the outbox's owner may have placed
-    /// a link to another file there.
+    /// a symbolic link to another file there.
     private static func outboxFiles(of configuration: Configuration?) -> [UInt8] {
         let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
         let directory = FileSystem.parent(of: path)

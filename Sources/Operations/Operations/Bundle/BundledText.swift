@@ -1,8 +1,8 @@
 import ReportedText
 import StrictJSON
 
-/// Redacts the text and JSON in a support bundle, which leaves the machine. Secrets, coordinates and serial numbers are
-/// removed.
+/// Functions that redact the text and JSON in a support bundle, because the bundle leaves the machine. They remove
+/// secrets, coordinates and serial numbers.
 enum BundledText {
     private static let maximumLineLength = 4000
     private static let replacement = "…"

@@ -3,7 +3,7 @@ import LinuxPlatform
 import ReportedText
 import TimeAndChance
 
-/// Compares the configuration file that is checked with the one that the running service uses.
+/// A comparison of the configuration file that is checked with the file that the running service uses.
 package enum ConfigurationComparison {
     /// The tolerance in seconds when the file's time of change is compared with the time at which the service read it.
     private static let timeTolerance = 1.0

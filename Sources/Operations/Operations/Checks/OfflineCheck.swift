@@ -39,9 +39,9 @@ package struct CheckLine: Sendable, Hashable {
     }
 }
 
-/// Finds problems with a valid configuration that can be found on this machine without the network.
+/// The checks of a valid configuration that can be made on this machine without the network.
 ///
-/// To do so, it briefly creates a directory next to the outbox and listens on the status port.
+/// They briefly create a directory next to the outbox, and listen on the status port.
 package enum OfflineCheck {
     /// Returns the result lines for `configuration` at the time `now`, as seen by the current user. `file` is the file
     /// that the configuration was read from.
@@ -78,8 +78,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Creates the components of a service, because only that reveals problems with certificate files and placeholders.
-    /// Writes nothing.
+    /// Returns a line for each problem found by creating the components of a service. Problems with certificate files
+    /// and placeholders can't be found in any other way. Writes nothing.
     private static func componentLines(_ configuration: Configuration, at now: UTCTime) -> [CheckLine] {
         var lines: [CheckLine] = []
         func check(_ name: String, files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
@@ -152,7 +152,7 @@ package enum OfflineCheck {
     }
 
     /// Checks that the directory of the private switch exists and is accessible to the service. A switch that the
-    /// service can't access counts as on.
+    /// service can't access counts as on. Returns a line for each problem.
     private static func privateSwitchLines(_ configuration: Configuration) -> [CheckLine] {
         guard let path = configuration.privateModeFile else { return [] }
         let directory = FileSystem.parent(of: path)
@@ -191,12 +191,13 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns the kind of file at `path`, after following links; `nil` if the current user can't see a file there.
+    /// Returns the kind of file at `path`, after following symbolic links; `nil` if the current user can't see a file
+    /// there.
     private static func fileKind(behind path: String) -> FileStatus.Kind? {
         (try? FileStatus(followingLinksAt: path))?.kind
     }
 
-    /// Returns whether the current user has no access to a directory on the way to `path`.
+    /// Returns whether the current user has no access to a directory in `path`.
     private static func isHidden(_ path: String) -> Bool {
         do throws(SystemError) { _ = try FileStatus(followingLinksAt: path) } catch { return error.number == EACCES }
         return false
@@ -212,8 +213,8 @@ package enum OfflineCheck {
         return CheckLine(.fail, section, .hiddenFromUser(key: key, path: path, user: user))
     }
 
-    /// Checks that the service's user can create the outbox or write to it. `verifyOutbox` checks the outbox's file
-    /// itself.
+    /// Checks that the service's user can create the outbox or write to it. Returns a line for each problem.
+    /// `verifyOutbox` checks the outbox's file itself.
     private static func outboxLines(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
@@ -282,7 +283,7 @@ package enum OfflineCheck {
         return directory
     }
 
-    /// Checks the files, variables and programs that are needed to request a token.
+    /// Checks the files, variables and programs that are needed to request a token. Returns a line for each problem.
     private static func tokenLines(
         _ provider: AuthorizationConfiguration?, section: String, _ configuration: Configuration
     ) -> [CheckLine] {

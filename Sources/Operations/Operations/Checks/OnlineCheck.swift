@@ -11,7 +11,7 @@ import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
 
-/// Tries out a configuration with the service's own code: first the outbox, then the receiver, the token and Fleet
+/// A trial of a configuration with the service's own code: first the outbox, then the receiver, the token and Fleet
 /// Engine concurrently.
 ///
 /// If the service is running, it has the receiver and the outbox open. The check then asks the service about them
@@ -31,7 +31,7 @@ package enum OnlineCheck {
     ///   - failedChecks: the names of the offline checks that failed.
     ///   - willWait: called before each wait, with a description of it.
     ///   - didCheck: called with the result line of each check, always in the same order. If the task is cancelled, it
-    ///     receives only the results of checks that had already ended.
+    ///     receives only the results of checks that had already finished.
     /// - Throws: any error that `didCheck` throws.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, failedChecks: Set<String> = [],
@@ -56,8 +56,8 @@ package enum OnlineCheck {
         case .report, .notRunning: break
         }
         willWait("outbox: waiting for it to open")
-        // No other check may run at the same time, because root takes on the rights of the outbox's owner during this
-        // one.
+        // No other check may run at the same time, because root assumes the rights of the outbox's owner during this
+        // check.
         let store = await unlessCancelled {
             hasOutbox
                 ? outboxLine(of: service, configuration)
@@ -277,8 +277,8 @@ extension OnlineCheck {
         var uncheckedFix: (fix: Fix, at: UTCTime, detail: String)?
 
         /// Returns the line, after comparing the time of an unchecked fix with Fleet Engine's clock. That clock is
-        /// ahead of this host's clock by `fleetEngineAhead`. If that is `nil`, the fix is compared with this host's
-        /// clock.
+        /// ahead of this host's clock by `fleetEngineAhead`. If `fleetEngineAhead` is `nil`, the fix is compared with
+        /// this host's clock.
         func line(fleetEngineAhead: Duration?) -> CheckLine {
             guard let uncheckedFix else { return line }
             return OnlineCheck.fixLine(
@@ -287,7 +287,7 @@ extension OnlineCheck {
         }
     }
 
-    /// Returns the line about a fix that has just arrived. `present` is the present according to `clock`.
+    /// Returns the line about a fix that has just arrived. `present` is the current time according to `clock`.
     package static func fixLine(
         for fix: Fix, present: UTCTime?, by clock: OnlineFinding.Clock = .ownSynchronized, detail: String = ""
     ) -> CheckLine {
@@ -377,7 +377,7 @@ extension OnlineCheck {
             let route = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
             let line = CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)\(route)")
-            // The time of a simulator on this machine says nothing new, because it comes from this host's clock.
+            // A simulator on this machine uses this host's clock, so its time is ignored.
             let isHere = HTTPURL.isLoopback(configuration.upload.endpoint.host)
             let time = isHere ? nil : response.headers["Date"].flatMap(UTCTime.init(httpDate:))
             return (line, time.map { UTCTime.system.duration(to: $0) })

@@ -1,8 +1,8 @@
 import Conditions
 import LinuxPlatform
 
-/// Runs `waypost check` in the service's sandbox. The sandbox is created by systemd-run from the properties that
-/// systemd reports for the service's unit.
+/// A run of `waypost check` in the service's sandbox. systemd-run creates the sandbox from the properties that systemd
+/// reports for the service's unit.
 package enum SandboxedCheck {
     static let unitName = "waypost.service"
 
@@ -16,8 +16,8 @@ package enum SandboxedCheck {
         case sandbox(command: [String])
     }
 
-    /// Returns where the checks of the configuration `file` should run. `arguments` are the command-line arguments of
-    /// `check`. Starts `systemctl`, so it must not run on the shared thread pool.
+    /// Returns the process in which the checks of the configuration `file` should run. `arguments` are the command-line
+    /// arguments of `check`. Starts `systemctl`, so it must not run on the shared thread pool.
     package static func place(forFile file: String, arguments: [String]) async -> Place {
         guard current == nil else { return .here }
         guard isSystemdRunning, let program = ProcessStart.executable else {

@@ -18,7 +18,8 @@ package struct TokenReport: Sendable {
     /// The host's time at the arrival of the provider's response, in seconds since 1970.
     private let hostTime: Double
 
-    /// The token itself. It is only for requests to Fleet Engine and for `--raw`, and must never appear in a message.
+    /// The token itself. Use it only in requests to Fleet Engine and for `--raw`, because it must never appear in a
+    /// message.
     package var rawToken: String { answer.token.value }
 
     /// Requests a token without using a cache. The token is for `trip`, or for the configured vehicle if `trip` is
@@ -38,7 +39,7 @@ package struct TokenReport: Sendable {
         }
     }
 
-    /// Requests a token. Returns the provider's error if it fails to provide one. Throws if the provider couldn't be
+    /// Requests a token. Returns the provider's error if the provider returns no token. Throws if the provider can't be
     /// asked at all.
     static func request(
         _ configuration: Configuration, trip: String?
@@ -91,7 +92,7 @@ package struct TokenReport: Sendable {
         return ahead > ClaimRules.skew ? .seconds(ahead) : nil
     }
 
-    /// A clause that says which vehicle or trip the token is suitable for, with any doubts about that.
+    /// A clause that says which vehicle or trip the token is suitable for, with any doubts about its suitability.
     private var suitability: String {
         let isByClock = timeSinceExpiry != nil || timeUntilIssue != nil
         let words = "fits \(subject)\(isByClock ? ", if it is this host's clock that is wrong" : "")"
@@ -131,7 +132,8 @@ package struct TokenReport: Sendable {
         return redacted("\(words)\(remarks.map { "; note: \($0)" }.joined())")
     }
 
-    /// Returns `text` with secrets removed. It may quote the token's claims, and a claim may contain a secret.
+    /// Returns `text` with secrets removed, because `text` may quote the token's claims, and a claim may contain a
+    /// secret.
     private func redacted(_ text: String) -> String {
         ReportedText(text, without: [rawToken], limit: ReportedText.longestSentence).description
     }
@@ -189,7 +191,7 @@ package struct TokenReport: Sendable {
     }
 }
 
-/// Formats a token's header or claims for a terminal, with one key and its value per line.
+/// A token's header or claims, formatted for a terminal with one key and its value per line.
 private enum ClaimText {
     /// Returns one line per key, sorted by key. The keys of nested objects are joined with dots. The elements of an
     /// array are joined with commas.

@@ -75,8 +75,8 @@ package struct CertificateFiles {
     }
 
     private func problem(ofKeyFile path: String, under key: String) -> String? {
-        // If the file contains something other than a key, that is reported first, because its permissions don't matter
-        // then.
+        // If the file contains something other than a key, its content is reported first, because its permissions don't
+        // matter then.
         if let labels = try? Self.labels(inFile: path), !labels.isEmpty,
             let problem = Self.problem(ofLabels: labels, requiring: .key)
         {
@@ -116,7 +116,7 @@ package struct CertificateFiles {
             return "contains \(labels[0]) but no \(content.rawValue); use a PEM file that contains one"
         }
         return content == .key
-            ? "contains a certificate but no private key; use the key's file here, and this one as clientCertificateFile"
+            ? "contains a certificate but no private key; use the key's file here, and this file as clientCertificateFile"
             : "contains a private key but no certificate; use the certificate's file"
     }
 }

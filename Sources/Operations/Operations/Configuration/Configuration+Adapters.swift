@@ -11,8 +11,8 @@ package import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
-    /// Returns a transport to Fleet Engine with at most `connections` connections. If that is `nil`, the limit is what
-    /// one vehicle needs.
+    /// Returns a transport to Fleet Engine with at most `connections` connections. If `connections` is `nil`, the limit
+    /// is the number that one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
         try Self.makeTransport(with: uploadCertificateFiles, proxy: upload.proxy, connections: connections)
     }
@@ -42,8 +42,8 @@ extension Configuration {
     /// Creates the source that reads the configured receiver.
     ///
     /// - Parameters:
-    ///   - present: returns the present, correct to within years. It is used to repair dates after a roll-over of the
-    ///     GPS week number.
+    ///   - present: returns the current time, accurate to within years. It is used to repair dates after a roll-over of
+    ///     the GPS week number.
     ///   - foundRate: the baud rate with which a search starts. After a search, it contains the rate that was found.
     ///   - progress: receives the progress of a live receiver.
     ///   - tap: receives a copy of the bytes of a live receiver.
@@ -141,8 +141,8 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// The private switch; `nil` if none is configured. The switch is on if anything exists at its path, or if it isn't
-    /// possible to find that out.
+    /// The private switch; `nil` if none is configured. The switch is on if anything exists at its path, or if its
+    /// existence can't be determined.
     package var privateSwitch: PrivateSwitch? {
         guard let path = privateModeFile else { return nil }
         return {

@@ -29,7 +29,7 @@ extension Configuration {
         guard case .unix(let socket) = statusAddress else { return }
         let owner =
             outboxFiles.contains { Self.isSameFile($0, socket) }
-            ? "a file of the outbox" : filesRead.first { Self.isSameFile(socket, $0.path) }?.name
+            ? "one of the outbox's files" : filesRead.first { Self.isSameFile(socket, $0.path) }?.name
         if let owner {
             reading.addProblem(
                 "is unix:\(socket), which is \(owner); use another path, such as unix:/run/waypost/status",
@@ -147,7 +147,7 @@ extension Configuration {
     }
 
     /// Verifies that the status port is free, by briefly listening on it. Does nothing if the service that owns the
-    /// outbox is running, or if the current user can't find that out.
+    /// outbox is running, or if the current user can't determine whether it is.
     func verifyStatusPort() throws(AgentError) {
         guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
             OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outbox.path) == nil

@@ -56,7 +56,7 @@ extension Configuration {
 extension Configuration {
     /// Reads a configuration file.
     ///
-    /// - Throws: all problems with the file, one per line.
+    /// - Throws: an error that lists all problems with the file, one per line.
     public init(file path: String) throws(ConfigurationError) {
         try self.init(file: path, ifMissing: "copy config.example.json there and edit it")
     }
@@ -83,7 +83,7 @@ extension Configuration {
 
     /// Reads a configuration from the JSON text of `file`. Error messages name that file.
     ///
-    /// - Throws: all problems with the text, one per line.
+    /// - Throws: an error that lists all problems with the text, one per line.
     public init(json: [UInt8], file: String) throws(ConfigurationError) {
         try self.init(json: json, file: file, environment: ProcessEnvironment.variables)
     }
@@ -150,7 +150,7 @@ extension Configuration {
             _ = Self(&root)
             keys += reading.keys.filter { !keys.contains($0) }
         }
-        // The keys have been added type by type. This brings all keys of a section together.
+        // Groups the keys by section, because they were added separately for each "type".
         let sections = keys.filter { !$0.path.contains(".") }.map(\.path)
         return sections.flatMap { section in
             keys.filter { $0.path == section || $0.path.hasPrefix(section + ".") }
@@ -279,7 +279,7 @@ package struct UploadConfiguration: Sendable, Hashable {
             ),
             maximumDelay: retry.seconds(
                 "maximumDelaySeconds", in: 0.05...600, default: 60,
-                "the upper limit of that maximum; at least initialDelaySeconds"))
+                "the upper limit of the maximum delay before a retry; at least initialDelaySeconds"))
         retry.require(
             "maximumDelaySeconds", lasting: self.retry.maximumDelay, notShorterThan: "initialDelaySeconds",
             lasting: self.retry.initialDelay)

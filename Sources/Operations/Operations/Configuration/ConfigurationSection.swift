@@ -42,7 +42,7 @@ struct ConfigurationSection {
         declare(key, .section, isRequired: isRequired, description)
         let value = readMember(key)
         if value == nil, isRequired {
-            reportMissing(key, advice: "write an object in braces; config.example.json has one")
+            reportMissing(key, advice: "write an object in braces; config.example.json contains an example")
         }
         if let value, value.objectValue == nil {
             reportWrongKind(key, value, advice: Self.objectAdvice + (example.map { ", such as \($0)" } ?? ""))
@@ -337,7 +337,9 @@ extension ConfigurationSection {
         }
         if let advice = advice.first { return advice }
         let types = ConfigurationKey.all.filter { $0.path == keyPath(key) }.compactMap(\.type)
-        if !types.isEmpty { return "it belongs to \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
+        if !types.isEmpty {
+            return "it applies only if \"type\" is \(Self.alternatives(types.map { "\"\($0)\"" })); remove it"
+        }
         return ConfigurationKey.pathSuggestion(for: key).map { "did you mean \($0)?" } ?? "remove it"
     }
 }
@@ -462,7 +464,7 @@ extension ConfigurationSection {
             if [text, advice].allSatisfy({ $0.contains(where: \.isNumber) }) {
                 hint = Double(text) == nil ? "; a number has no quotes and no unit" : "; a number has no quotes"
             }
-        case .object(let members) where ValueReference(members) != nil: hint = "; only a string can come from elsewhere"
+        case .object(let members) where ValueReference(members) != nil: hint = "; only a string can be a reference"
         case .object, .array, .null: break
         }
         reportProblem(with: key, "is \(shown); \(advice)\(hint)")

@@ -55,8 +55,8 @@ extension Configuration {
                 + "my-project-4711 (gcloud projects list)", mayBeIntended: true)
     }
 
-    /// The warnings about a project or a host that is still the one from the example configuration. If updates go to a
-    /// simulator, the project doesn't matter.
+    /// The warnings about a project or a host that is still the example configuration's. If updates go to a simulator,
+    /// the project doesn't matter.
     private var exampleWarnings: [ConfigurationWarning] {
         var warnings: [ConfigurationWarning] = []
         if vehicle.providerID == "my-cloud-project" {
@@ -91,8 +91,8 @@ extension Configuration {
     private var pathWarnings: [ConfigurationWarning] {
         paths.compactMap { key, path in
             let isProgram = key.hasSuffix(".command")
-            // Without a slash, this is the name of a program in PATH, or a whole command line. If no such program is
-            // found, that is reported elsewhere.
+            // Without a slash, this is the name of a program in PATH, or a whole command line. A missing program is
+            // reported elsewhere.
             if isProgram, !path.prefix(while: { $0 != " " }).contains("/") { return nil }
             // All of Waypost's own placeholders have been filled in by now, except the trip's.
             if Placeholder.isContained(in: path.replacing("{tripId}", with: "")) {
@@ -117,8 +117,9 @@ extension Configuration {
         }
     }
 
-    /// The warnings about URLs. A token URL may contain a placeholder in the syntax of another program. It isn't shown,
-    /// because it may contain a secret. The upload URL should have no path, because each request adds its own.
+    /// The warnings about URLs. A token URL may contain a placeholder in the syntax of another program. Such a URL
+    /// isn't shown, because it may contain a secret. The upload URL should have no path, because each request adds its
+    /// own.
     private var urlWarnings: [ConfigurationWarning] {
         var warnings = tokenURLs.compactMap { key, url -> ConfigurationWarning? in
             if url.contains("${") {
@@ -172,7 +173,7 @@ extension Configuration {
     }
 }
 
-/// Recognises placeholders that should have been replaced by values.
+/// Tests that recognise placeholders that should have been replaced by values.
 private enum Placeholder {
     /// Returns whether `text` contains a placeholder in the syntax of a shell or a template, such as `${VAN}`, `$VAN`,
     /// `{{ van }}` or `<van>`.

@@ -9,7 +9,8 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case standardInput
         case tcp(host: String, port: Int)
         case udp(host: String, port: Int)
-        /// The daemon gpsd. If it has several receivers, `device` is the path under which gpsd knows the one to read.
+        /// The daemon gpsd. If it has several receivers, `device` is the path under which gpsd knows the receiver to
+        /// read.
         case gpsd(host: String, port: Int, device: String?)
     }
 
@@ -42,7 +43,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
                 "baudRate", among: BaudRate.supported, or: "automatic", default: 9600,
                 "the baud rate of the serial port; \"automatic\" tries each rate")
             return .serial(
-                device: section.string("device", as: "/dev/ttyUSB0", "the serial port, or a link to it"),
+                device: section.string("device", as: "/dev/ttyUSB0", "the serial port, or a symbolic link to it"),
                 baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
         case .file:
             return .file(
@@ -75,8 +76,8 @@ package struct ReceiverConfiguration: Sendable, Hashable {
 }
 
 extension ConfigurationSection {
-    /// Returns the host name or address under `host`. If the string contains anything else, such as a port, that is
-    /// reported as a problem.
+    /// Returns the host name or address under `host`. A string that contains anything else, such as a port, is reported
+    /// as a problem.
     fileprivate mutating func host(
         default fallback: String? = nil, as example: String? = nil, _ description: String
     ) -> String {

@@ -1,4 +1,4 @@
-/// Finds the word that was probably intended by a misspelt one.
+/// A search for the word that was probably intended by a misspelt word.
 package enum Spelling {
     /// Returns the candidate that is most similar to `word`. If none is similar enough, returns the only candidate that
     /// `word` abbreviates or extends; `nil` if there isn't exactly one.

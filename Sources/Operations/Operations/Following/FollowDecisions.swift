@@ -3,8 +3,8 @@ import ReportedText
 package import Reporting
 package import VehicleAuthorization
 
-/// Decides, after each response, which events a follower reports and when it sends its next request. Times are
-/// monotonic.
+/// The decisions of a follower after each response: which events it reports, and when it sends its next request. Times
+/// are monotonic.
 package struct FollowDecisions: Sendable {
     /// The next thing that the follower must do.
     package enum Step: Sendable, Hashable {

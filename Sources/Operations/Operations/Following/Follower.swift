@@ -104,7 +104,7 @@ public struct Follower: Sendable {
 
 /// An event that a follower reports about its trip or vehicle.
 public enum FollowEvent: Sendable, Hashable {
-    /// The first snapshot, or a snapshot whose position, status or distance differs from that of the previous one.
+    /// The first snapshot, or a snapshot whose position, status or distance differs from the previous snapshot's.
     case changed(FollowedSnapshot)
     /// Nothing has changed for this time, although an active vehicle sends an update at least once per minute.
     case silent(Duration)

@@ -14,7 +14,7 @@ package enum ReadOutcome: Sendable, Hashable {
     case tokenRejected(reason: ReportedText)
     /// The failure is temporary. The follower tries again after a backoff of at least `after`.
     case retry(reason: ReportedText, after: Duration?)
-    /// The failure lasts until somebody corrects its cause, such as an unknown trip or a disabled API.
+    /// The failure lasts until an operator corrects its cause, such as an unknown trip or a disabled API.
     case hold(reason: ReportedText)
 
     /// Creates the outcome of the request for `resource` from its response.

@@ -4,7 +4,7 @@ import ReportedText
 package import Reporting
 import TimeAndChance
 
-/// Logs normal events: the receiver's states, the first delivery and, at debug level, every update. Faults aren't
+/// A log of normal events: the receiver's states, the first delivery and, at debug level, every update. Faults aren't
 /// logged here, because they are conditions, which `AgentMonitor` logs.
 package final class EventLog: ReportingObserver {
     private struct State {
@@ -83,7 +83,8 @@ extension Presence {
     package var stateName: String { rawValue.uppercased() }
 }
 
-/// Recognises the first delivery of a run, and describes it with the time from the fix to its acknowledgement.
+/// A detector of the first delivery of a run. It describes the delivery with the time from the fix to its
+/// acknowledgement.
 private struct FirstDelivery {
     /// The time that a fix states, and the monotonic time at which it arrived.
     private struct ArrivedFix {

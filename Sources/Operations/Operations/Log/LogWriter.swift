@@ -4,8 +4,8 @@ import ReportedText
 import StrictJSON
 import TimeAndChance
 
-/// Writes log lines to standard error, as text or JSON. If journald reads standard error, each line of text begins with
-/// a priority prefix (sd-daemon(3)).
+/// A writer of log lines to standard error, as text or JSON. If journald reads standard error, each line of text begins
+/// with a priority prefix (sd-daemon(3)).
 ///
 /// Writing never blocks, because a journal that hangs must not delay deliveries.
 package final class LogWriter: Sendable {
@@ -19,7 +19,7 @@ package final class LogWriter: Sendable {
     /// Creates a writer.
     ///
     /// `output` receives complete lines; if it is `nil`, they are written to standard error. `listener` receives every
-    /// message except debug messages, whatever `level` is. If `listensToDebug` is `true`, it receives debug messages
+    /// message except debug messages, regardless of `level`. If `listensToDebug` is `true`, it receives debug messages
     /// too.
     package init(
         level: LogLevel, format: LogFormat,

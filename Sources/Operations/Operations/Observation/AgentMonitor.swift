@@ -8,7 +8,7 @@ package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// Keeps the state of one agent for the status, metrics and summaries, and logs the agent's conditions.
+/// A monitor that keeps the state of one agent for the status, metrics and summaries, and logs the agent's conditions.
 package final class AgentMonitor: ReportingObserver {
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
@@ -44,7 +44,8 @@ package final class AgentMonitor: ReportingObserver {
         /// The receiver's last warning about a problem that prevents fixes.
         package var obstacle: ReceiverWarning?
 
-        /// Returns the present according to the receiver, calculated from its last fix; `nil` before the first fix.
+        /// Returns the current time according to the receiver, calculated from its last fix; `nil` before the first
+        /// fix.
         package func present(at now: Duration) -> UTCTime? {
             lastFix.map { $0.fix.timeOfFix.advanced(by: now - $0.at) }
         }
@@ -292,8 +293,8 @@ package final class AgentMonitor: ReportingObserver {
 extension AgentMonitor.Snapshot {
     /// The maximum tolerated offset of the host's clock. It allows for a slow serial port or a slow response.
     private static let clockTolerance = Duration.seconds(30)
-    /// The maximum tolerated time by which a fix is ahead of the present. It allows for clocks with whole seconds and a
-    /// slow response.
+    /// The maximum tolerated time by which a fix is ahead of the current time. It allows for clocks with whole seconds
+    /// and a slow response.
     private static let maximumLead = Duration.seconds(60)
     /// The maximum tolerated age of a fix. It allows for a slow serial port, and for a receiver that is waking up.
     private static let maximumLag = Duration.seconds(3600)
@@ -316,8 +317,8 @@ extension AgentMonitor.Snapshot {
         delivery.lastDelivered = (batch.last.timeOfFix, now)
     }
 
-    /// Compares the time of a fix with the present. If neither Fleet Engine nor a synchronized clock provides the
-    /// present, compares the host's clock with the fix instead.
+    /// Compares the time of a fix with the current time. If neither Fleet Engine nor a synchronized clock provides the
+    /// current time, compares the host's clock with the fix instead.
     fileprivate mutating func compare(
         _ fix: Fix, withSystemTime system: UTCTime, synchronizedTime: UTCTime?, at now: Duration
     ) {

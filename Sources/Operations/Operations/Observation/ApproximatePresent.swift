@@ -2,9 +2,10 @@ import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// Estimates the present to within years. That is enough to resolve the ambiguous week number of a receiver.
+/// An estimate of the current time, accurate to within years. This accuracy is enough to resolve a receiver's ambiguous
+/// week number.
 ///
-/// The estimate is Fleet Engine's time, if that is known. Otherwise, it is the host's time while the host's clock is
+/// The estimate is Fleet Engine's time, if it is known. Otherwise, it is the host's time while the host's clock is
 /// synchronized. Otherwise, it is the release date or the time of the last accepted fix, whichever is later.
 ///
 /// A server's time is ignored if it is long before the release or decades after it, and an unsynchronized host clock is

@@ -2,8 +2,8 @@ import Conditions
 import LinuxPlatform
 package import Reporting
 
-/// Reports private zones that are implausibly far from every fix of the run. The latitude and longitude of such a zone
-/// are probably swapped.
+/// A check for private zones that are implausibly far from every fix of the run. The latitude and longitude of such a
+/// zone are probably swapped.
 package final class DistantZones: ReportingObserver {
     private struct State {
         /// The indices of the private zones that have been far from every fix so far.

@@ -12,8 +12,8 @@ package struct Distribution: Sendable, Hashable {
     /// The exact maximum of all values; 0 if there are none.
     package private(set) var maximum = 0.0
 
-    /// Creates a histogram for values from `minimum` to `limit`. The upper bound of each bucket is `step` times that of
-    /// the previous one.
+    /// Creates a histogram for values from `minimum` to `limit`. The upper bound of each bucket is `step` times the
+    /// upper bound of the previous bucket.
     package init(from minimum: Double, to limit: Double, step: Double) {
         self.minimum = minimum
         self.limit = limit

@@ -1,7 +1,7 @@
 package import Conditions
 package import SQLiteOutbox
 
-/// Decides which evictions of pending updates are reported to the operator.
+/// A watch that decides which evictions of pending updates are reported to the operator.
 ///
 /// Updates that the operator has discarded and updates that were lost to damage aren't included, because they are
 /// reported elsewhere.

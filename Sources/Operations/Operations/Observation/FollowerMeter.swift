@@ -3,7 +3,7 @@ import LinuxPlatform
 package import Reporting
 import TimeAndChance
 
-/// Measures how far a follower's view of one vehicle is from the vehicle's fixes. The follower's view is calculated
+/// A meter of how far a follower's view of one vehicle is from the vehicle's fixes. The follower's view is calculated
 /// from the updates.
 package final class FollowerMeter: ReportingObserver {
     private let state = Locked(FollowerErrors())

@@ -3,13 +3,13 @@ import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// Measures the requests of a replay: how long they take, and how many fail.
+/// A meter of a replay's requests: how long they take, and how many fail.
 package final class RequestMeter: ReportingObserver {
     private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(RequestFigures())
 
     /// Creates a meter. Pass `systemTime`, which returns the host's time, only if each fix carries the time at which it
-    /// is due: the difference shows how late the fix is read. If it is `nil`, that isn't measured.
+    /// is due: the difference shows how late the fix is read. If `systemTime` is `nil`, the lateness isn't measured.
     package init(systemTime: (@Sendable () -> UTCTime)? = nil) { self.systemTime = systemTime }
 
     package var figures: RequestFigures { state.withLock { $0 } }
@@ -63,7 +63,7 @@ package struct RequestFigures: Sendable, Hashable {
     /// The number of failures by the status of the response, or by the reason why there was no response. The key
     /// `noToken` means that there was no token.
     package private(set) var failures: [String: Int] = [:]
-    /// The maximum delay with which a fix was read; `nil` if that isn't measured.
+    /// The maximum delay with which a fix was read; `nil` if the delay isn't measured.
     package fileprivate(set) var longestLag: Duration?
 
     package init() {}

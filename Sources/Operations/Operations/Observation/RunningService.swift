@@ -15,8 +15,8 @@ package struct RunningService: Sendable {
     /// The maximum size of a response in bytes.
     private static let maximumAnswerBytes = 1 << 20
 
-    /// Creates a client of the service with `configuration`. If that is `nil`, the client uses `address`, or the
-    /// default address if `address` is also `nil`.
+    /// Creates a client of the service with `configuration`. If `configuration` is `nil`, the client uses `address`, or
+    /// the default address if `address` is also `nil`.
     package init(_ configuration: Configuration?, at address: LocalAddress? = nil) {
         self.address = configuration?.statusAddress ?? address ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
@@ -51,7 +51,7 @@ package struct RunningService: Sendable {
             let words =
                 "status.listen is \(address), which chooses a free port that only the log shows; set a fixed port"
             guard let owner = await serviceProcess else { return .notRunning(words) }
-            return .unresponsive("\(owner) has the outbox, but cannot be queried: \(words)")
+            return .unresponsive("\(owner) uses the outbox, but cannot be queried: \(words)")
         }
         let answer: Result<[UInt8], SystemError> = await onThread(named: "status") {
             do throws(SystemError) { return .success(try Self.statusResponse(from: address)) } catch {
@@ -122,7 +122,7 @@ package struct RunningService: Sendable {
             owner.isStopped
             ? "it is stopped (Control-Z, or kill -STOP); continue it (kill -CONT \(owner.processID))"
             : "\(cause); \(owner.restartRemedy)"
-        return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
+        return "\(owner) uses the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
     /// Returns the reason why this user can't find out whether a service is running; `nil` if the user can find out.
@@ -180,7 +180,8 @@ package struct RunningService: Sendable {
         return answer
     }
 
-    /// Returns the status code and the body of an HTTP response. The status code is `nil` if `answer` isn't one.
+    /// Returns the status code and the body of an HTTP response. The status code is `nil` if `answer` isn't an HTTP
+    /// response.
     private static func statusAndBody(of answer: [UInt8]) -> (status: Int?, body: [UInt8]) {
         let end = Array("\r\n\r\n".utf8)
         guard answer.starts(with: Array("HTTP/1.".utf8)),

@@ -3,7 +3,7 @@ import HTTPService
 import ReportedText
 import Reporting
 
-/// A named selection of metrics. A request states which one to return.
+/// A named selection of metrics. A request states the selection to return.
 package enum MetricsProfile: String, Sendable {
     case full
     /// At most 12 time series, for a metered connection. The request is `GET /metrics?profile=fleet`.

@@ -99,8 +99,8 @@ extension StatusReport {
         "\(updates.counted("update")) \(updates == 1 ? "is" : "are")"
     }
 
-    /// Returns the time of day `seconds` before `now`, such as `09:14 UTC`. If that isn't today, the result includes
-    /// the date.
+    /// Returns the time of day `seconds` before `now`, such as `09:14 UTC`. If the time was on an earlier day, the
+    /// result includes the date.
     private static func timeOfDay(_ seconds: Int, before now: UTCTime) -> String {
         let time = now.advanced(by: .zero - .seconds(seconds))
         let text = time.description

@@ -114,7 +114,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     }
 
     /// The interval at which to update the status line in `systemctl status`. It is shorter until the first delivery,
-    /// because somebody may be waiting for it.
+    /// because an operator may be waiting for it.
     package var headlineInterval: Duration {
         delivery.secondsSinceDelivery == nil && uptimeSeconds < 300 ? .seconds(1) : .seconds(10)
     }

@@ -7,9 +7,9 @@ import TrackDrawing
 struct PageReport {
     let status: StatusReport
     let history: RecentHistory
-    /// The present on the history's monotonic clock.
+    /// The current time on the history's monotonic clock.
     let uptime: Duration
-    /// The present on the host's clock.
+    /// The current time on the host's clock.
     let now: UTCTime
 
     var json: JSONValue {

@@ -204,7 +204,7 @@ struct RecentHistory: Sendable {
     private static func minuteNumber(of moment: Duration) -> Int { Int(moment.components.seconds / 60) }
 }
 
-/// Records the history of a running service.
+/// An observer that records the history of a running service.
 package final class HistoryKeeper: ReportingObserver {
     private let clock: MonotonicClock
     private let history = Locked(RecentHistory())
@@ -226,6 +226,6 @@ package final class HistoryKeeper: ReportingObserver {
         history.withLock { $0.note(level, text, at: now) }
     }
 
-    /// The history, and the present on its monotonic clock.
+    /// The history, and the current time on its monotonic clock.
     var current: (history: RecentHistory, now: Duration) { (history.withLock { $0 }, clock.now) }
 }

@@ -36,7 +36,7 @@ package struct StatusRoutes: Sendable {
             }
             return await response(toRead: request)
         default:
-            return .refusal(status: 404, "not found; this address has /, /healthz, /metrics and /status")
+            return .refusal(status: 404, "not found; this address serves /, /healthz, /metrics and /status")
         }
     }
 

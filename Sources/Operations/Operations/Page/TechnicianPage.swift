@@ -175,7 +175,7 @@ enum TechnicianPage {
           const rows = (id, all) => list(id, all.filter(([, value]) => value != null && value !== ""));
           rows("receiver", [
             ["State", { waiting: "waiting", no_position: "no position" }[receiver.kind] || receiver.state, receiver.kind === "receiving" ? "" : "bad"],
-            ["Last place", place && placeLink(place)],
+            ["Last position", place && placeLink(place)],
             ["Speed", place && place.speed != null ? rate(place.speed) : null],
             ["Heading", place && place.heading != null ? Math.round(place.heading) + "°" : null],
             ["Time of fix", moment(receiver.timeOfFix)],

@@ -7,7 +7,7 @@ package import Reporting
 /// A record that says which vehicle the updates in an outbox belong to. It is a file next to the outbox.
 ///
 /// An update is sent under the vehicle name that is configured when it is sent. If a gateway moved to another vehicle,
-/// it would report the old vehicle's positions under the new name. The record prevents that.
+/// it would report the old vehicle's positions under the new name. The record prevents such false reports.
 package struct OutboxVehicle: Sendable {
     private let outbox: String
 
@@ -15,7 +15,7 @@ package struct OutboxVehicle: Sendable {
 
     /// The suffix of the record's file name, which begins with the outbox's name.
     static let suffix = ".vehicle"
-    /// The path of the record. If `outbox` is a symbolic link, the record is next to the link's target.
+    /// The path of the record. If `outbox` is a symbolic link, the record is next to the symbolic link's target.
     private var path: String { ((try? DirectoryTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
 
     /// Verifies that pending updates in the outbox, if any, belong to `vehicle`. Writes nothing. Blocks.

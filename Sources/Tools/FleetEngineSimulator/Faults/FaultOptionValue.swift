@@ -6,10 +6,10 @@ struct FaultOptionValue {
     let option: String
     let text: String
 
-    /// Parses the value as a rate from 0 to 1.
+    /// Returns the value, parsed as a rate from 0 to 1.
     func rate() throws(FaultPlan.OptionError) -> Double { try rate(text) }
 
-    /// Parses the value as a list `KIND:RATE,...`. `parseKind` parses the text before an entry's colon. `form`
+    /// Returns the value, parsed as a list `KIND:RATE,...`. `parseKind` parses the text before an entry's colon. `form`
     /// describes an entry in the error message.
     func rates<Kind: Sendable & Hashable>(
         ofForm form: String, parsingKind parseKind: (Substring) -> Kind?
@@ -25,7 +25,7 @@ struct FaultOptionValue {
         return rates
     }
 
-    /// Parses the value as a whole number in `range`.
+    /// Returns the value, parsed as a whole number in `range`.
     func count(in range: ClosedRange<Int>) throws(FaultPlan.OptionError) -> Int {
         guard let count = Int(text), range.contains(count) else {
             throw error("use a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -33,7 +33,7 @@ struct FaultOptionValue {
         return count
     }
 
-    /// Parses the value as a number of seconds, such as `60`.
+    /// Returns the value, parsed as a number of seconds, such as `60`.
     func seconds() throws(FaultPlan.OptionError) -> Double {
         guard let seconds = Self.seconds(text) else {
             throw error(Self.adviceOnUnit(in: text) ?? "use a number of seconds from 0 to 1000000, such as 60")
@@ -41,8 +41,8 @@ struct FaultOptionValue {
         return seconds
     }
 
-    /// Parses the value as a range of seconds, such as `10..30`. `alternative` describes in the error message what else
-    /// the option accepts.
+    /// Returns the value, parsed as a range of seconds, such as `10..30`. `alternative` describes the option's other
+    /// values in the error message.
     func range(or alternative: String = "") throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         guard let dots = text.firstRange(of: ".."), let lower = Self.seconds(text[..<dots.lowerBound]),
             let upper = Self.seconds(text[dots.upperBound...])
@@ -54,7 +54,7 @@ struct FaultOptionValue {
         return lower...upper
     }
 
-    /// Parses the value as a number of seconds or a range of seconds, such as `0.5` or `0.5..2`.
+    /// Returns the value, parsed as a number of seconds or a range of seconds, such as `0.5` or `0.5..2`.
     func delay() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         if let seconds = Self.seconds(text) { return seconds...seconds }
         if let advice = Self.adviceOnUnit(in: text) { throw error(advice) }

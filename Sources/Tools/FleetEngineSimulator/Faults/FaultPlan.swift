@@ -17,8 +17,8 @@ package struct FaultPlan: Sendable, Hashable {
     /// The advice on when to retry, sent with injected errors with status 429 or 503.
     package var retryAdvice: RetryAdvice?
     package var tokens = TokenFaultPlan()
-    /// The maximum number of past locations in an update; `nil` for no limit. An update with more is rejected with
-    /// status 400. Fleet Engine's own limit isn't published.
+    /// The maximum number of past locations in an update; `nil` for no limit. An update with more past locations is
+    /// rejected with status 400. Fleet Engine's own limit isn't published.
     package var maximumPastLocations: Int?
     /// The planned outages, in seconds after the start. During an outage, all connections except those to the page and
     /// the record are reset.

@@ -25,7 +25,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
     package var delay: ClosedRange<Double>?
     /// The lifetime of the tokens, in seconds.
     package var lifetime = 3600
-    /// The form of the expiry; `nil` selects the usual form of the response's format (see `TokenAnswerShape`).
+    /// The form of the expiry; `nil` selects the form that is usual for the response's format (see `TokenAnswerShape`).
     package var expiryStyle: ExpiryStyle?
     /// The number of seconds by which the issuer's clock is ahead of Fleet Engine's; negative if the issuer's clock is
     /// behind.

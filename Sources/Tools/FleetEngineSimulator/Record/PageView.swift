@@ -276,8 +276,8 @@ enum NaturalOrder {
         return left.isEmpty
     }
 
-    /// Removes the leading digits and returns them without leading zeros. Of two results, the one with more digits is
-    /// the larger number.
+    /// Removes the leading digits and returns them without leading zeros. If two results have different lengths, the
+    /// longer result is the larger number.
     private static func removeNumber(from bytes: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let digits = bytes.prefix(while: isDigit)
         bytes = bytes.dropFirst(digits.count)

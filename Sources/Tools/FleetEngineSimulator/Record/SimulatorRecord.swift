@@ -122,7 +122,7 @@ final class RecordFile: Sendable {
         /// One line per position of a committed update.
         case positions
         /// One line per committed update. All times are times of fixes, in seconds since 1970. The time of the update
-        /// itself is that of its last location.
+        /// itself is the time of its last location.
         case uploads
 
         /// The members that every line of this form has.
@@ -147,7 +147,7 @@ final class RecordFile: Sendable {
     /// Opens the file at `path` for appending, or creates it. Only the owner of the file may read it, because it
     /// contains positions of vehicles.
     ///
-    /// - Throws: if the file can't be opened, or contains anything but a record in this form.
+    /// - Throws: an error if the file can't be opened, or contains anything but a record in this form.
     init(path: String, _ form: Form) throws(SystemError) {
         guard try Self.mayAppend(to: path, form: form) else {
             throw SystemError(refusing: path, because: .notRecord(option: form.option))

@@ -41,8 +41,8 @@ package struct VehicleRecord: Sendable {
     /// The distinct fix times of all delivered positions, in order.
     package var fixTimes: [WireTime] { deliveries.keys.sorted() }
 
-    /// The length of the track in metres. It is calculated as if the earth were flat, which is accurate to 0.1 % within
-    /// a town.
+    /// The length of the track in metres. It is calculated as if the earth were flat, with an error of at most 0.1 %
+    /// within a town.
     package var drivenMeters: Double {
         zip(track, track.dropFirst()).reduce(0) { sum, hop in
             let metersPerDegree = 111_195.0
@@ -87,8 +87,8 @@ package struct VehicleRecord: Sendable {
                 speedMetersPerSecond: position.speedMetersPerSecond, isLast: position.isLast))
     }
 
-    /// Inserts a point in order of time. Most points belong at the end, but those of a backlog are older than points
-    /// already in the track.
+    /// Inserts a point in order of time. Most points belong at the end, but the points of a backlog are older than
+    /// points already in the track.
     private mutating func insert(_ point: TrackPoint) {
         track.insert(point, at: (track.lastIndex { $0.time < point.time } ?? -1) + 1)
         if track.count > Self.maximumTrackPoints {

@@ -40,7 +40,7 @@ struct Fleet {
         if let allowed = name.service.allowedAtCreation,
             let field = given.keys.sorted().first(where: { !allowed.contains($0) })
         {
-            throw .invalid(field: field, "may not be set when the vehicle is created")
+            throw .invalid(field: field, "can't be set when the vehicle is created")
         }
         if given["pastLocations"] != nil { throw .invalid(field: "pastLocations", "is accepted only in updates") }
         if let field = name.service.requiredAtCreation.first(where: { given[$0] == nil }) {
@@ -57,8 +57,8 @@ struct Fleet {
         return (resource(named: name, fields: given), acceptedUpdate(of: name, fields: given))
     }
 
-    /// Applies the fields in `mask`. A field in the mask that is absent from the body is cleared. Fields outside the
-    /// mask are ignored.
+    /// Applies the fields in `mask` to the vehicle, and returns the result. A field in the mask that is absent from the
+    /// body is cleared. Fields outside the mask are ignored.
     mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(ErrorAnswer)
         -> Outcome
     {

@@ -193,7 +193,7 @@ struct UpdateMask: Sendable, Hashable {
                 throw .invalid(field: "updateMask", "the mask contains an unknown field: \"\(entry)\"")
             }
             guard rule.direction != .outputOnly else {
-                throw .invalid(field: "updateMask", "\"\(entry)\" is set by the server and may not be in the mask")
+                throw .invalid(field: "updateMask", "\"\(entry)\" is set by the server and can't be in the mask")
             }
             if case .message(let inner) = rule.kind { level = inner } else { level = nil }
             path.append(name)

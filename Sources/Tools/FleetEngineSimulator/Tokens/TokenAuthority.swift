@@ -139,7 +139,7 @@ extension TokenClaims {
 /// The holder of a token. The token's private claims depend on the holder's kind and id.
 struct TokenSubject: Sendable {
     /// The kinds of holders, keyed by their names in the path of the token endpoint. A bound token's claims contain the
-    /// id of one resource. Those of other tokens contain `*`, which stands for all ids.
+    /// id of one resource. The claims of other tokens contain `*`, which stands for all ids.
     private static let kinds: [String: (name: String, claims: [String], isBound: Bool)] = [
         "driver": ("driver", ["vehicleid"], true),
         "delivery_driver": ("delivery driver", ["deliveryvehicleid"], true),
@@ -151,7 +151,7 @@ struct TokenSubject: Sendable {
         "fleet_reader": ("fleet reader", ["deliveryvehicleid", "taskid", "trackingid"], false),
     ]
 
-    /// The name of the kind of holder, as the record and the page show it.
+    /// The name of the kind of holder, which the record and the page show.
     let name: String
     let isConsumer: Bool
     /// The id of the vehicle, trip, shipment or task to which the token is bound; `nil` if the token isn't bound.
