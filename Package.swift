@@ -55,7 +55,7 @@ let package = Package(
         room("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
         // Adapters: each connects one external system.
-        room("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux"]),
+        room("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "Reporting", "Conditions", "CLinux"]),
         room(
             "Adapters", "GNSSReceiver",
             ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CZlib"]),
@@ -64,7 +64,7 @@ let package = Package(
             ["TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         room(
             "Adapters", "CurlTransport",
-            ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto"]),
+            ["TimeAndChance", "ReportedText", "HTTPMessages", "Conditions", "LinuxPlatform", "CCurl", "CCrypto"]),
         room(
             "Adapters", "SQLiteOutbox",
             ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite"]),
@@ -85,7 +85,7 @@ let package = Package(
             "Tools", "FleetEngineSimulator",
             [
                 "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
-                "TrackDrawing", "HTTPMessages",
+                "Reporting", "TrackDrawing", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "CCrypto",
             ]),
 
@@ -146,7 +146,7 @@ let package = Package(
             ["FleetEngineDelivery", "FleetEngine", "HTTPMessages", "Reporting", "VehicleAuthorization"]),
         tests("Conditions", ["Conditions", "GNSS", "Reporting", "StrictJSON", "VehicleAuthorization"]),
         tests("TrackDrawing", ["TrackDrawing", "GNSS"]),
-        tests("LinuxPlatform", ["LinuxPlatform", "CLinux"]),
+        tests("LinuxPlatform", ["LinuxPlatform", "Conditions", "Reporting", "CLinux"]),
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "Reporting", "LinuxPlatform", "CLinux", "CZlib"]),
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),

@@ -72,9 +72,9 @@ import WaypostTestSupport
             (.certificateNotTrusted, .otherHostName, .certificateUntrusted),
             (.certificateNotTrusted, .unknownAuthority, .certificateUntrusted),
             (.certificateNotTrusted, .notValidNow, .certificateOutsideItsTime),
-        ] as [(HTTPTransportError.Code, HTTPTransportError.CertificateFault?, ConditionCode)])
+        ] as [(HTTPTransportError.Code, CertificateFault?, ConditionCode)])
     func followFromAMissingAnswer(
-        code: HTTPTransportError.Code, fault: HTTPTransportError.CertificateFault?, expected: ConditionCode
+        code: HTTPTransportError.Code, fault: CertificateFault?, expected: ConditionCode
     ) {
         let error = HTTPTransportError(code, "words", certificateFault: fault)
         let condition = Condition(DeliveryOutcome(of: error, from: ""))
@@ -82,9 +82,12 @@ import WaypostTestSupport
     }
 
     @Test func haveARemedyForAProxyFault() {
-        let error = HTTPTransportError(.connectionFailed, "no proxy", proxyFault: .unreachable, remedy: "start it")
-        let condition = Condition(DeliveryOutcome(of: error, from: ""))
-        #expect(condition?.code == .networkUnavailable && condition?.explanation == "no proxy; start it")
+        let fault = ProxyFault(.rejected, origin: "socks5h://p", key: "upload.proxy", hasLogin: true, server: "f:443")
+        let condition = Condition(
+            DeliveryOutcome(of: HTTPTransportError(.connectionFailed, "no proxy", proxyFault: fault), from: ""))
+        #expect(condition?.code == .networkUnavailable)
+        #expect(
+            condition?.explanation == "no proxy; check its rules, upload.proxy.user and upload.proxy.password")
     }
 
     @Test func haveARemedyForAFailedRenewal() {

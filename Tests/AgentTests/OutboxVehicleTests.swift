@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import LinuxPlatform
 import ReportedText
@@ -13,7 +14,7 @@ import WaypostTestSupport
 @Suite struct OutboxVehicles {
     let directory: TemporaryDirectory
     let path: String
-    let warnings = Locked([String]())
+    let warnings = Locked([Condition]())
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -77,8 +78,9 @@ import WaypostTestSupport
         try FileSystem.createDirectory(at: path + ".vehicle")
         try await leavePendingUpdate(of: "van-7")
         #expect(
-            warnings.withLock { $0 } == [
-                "could not record the vehicle of the pending updates: write \(path).vehicle: Is a directory"
+            warnings.withLock { $0.map(\.explanation.description) } == [
+                "could not record the vehicle of the pending updates: write \(path).vehicle: Is a directory; "
+                    + ConditionCode.outboxUnusable.remedy
             ])
     }
 

@@ -45,7 +45,9 @@ let modules: [Module] = [
     Module("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
     // Each adapter handles one external system.
-    Module("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux", "Glibc", "Synchronization"]),
+    Module(
+        "Adapters", "LinuxPlatform",
+        ["TimeAndChance", "ReportedText", "Reporting", "Conditions", "CLinux", "Glibc", "Synchronization"]),
     Module(
         "Adapters", "GNSSReceiver",
         ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CZlib", "Glibc"]),
@@ -57,7 +59,7 @@ let modules: [Module] = [
         ]),
     Module(
         "Adapters", "CurlTransport",
-        ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto", "Glibc"]),
+        ["TimeAndChance", "ReportedText", "HTTPMessages", "Conditions", "LinuxPlatform", "CCurl", "CCrypto", "Glibc"]),
     Module(
         "Adapters", "SQLiteOutbox",
         ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite", "Glibc"]),
@@ -79,7 +81,7 @@ let modules: [Module] = [
         "Tools", "FleetEngineSimulator",
         [
             "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
-            "TrackDrawing", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
+            "Reporting", "TrackDrawing", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
         ]),
 
     // Everything that an operator sees.

@@ -153,20 +153,21 @@ extension Rule {
         "Sources/Core/StrictJSON/",
         // Explanations of a line of a log.
         "Sources/Core/GNSS/Framing/SentenceFrame.swift",
-        // Values of the configuration.
-        "Sources/Core/HTTPMessages/", "Sources/Core/FleetEngine/VehicleName.swift",
+        // Values of the configuration, of the unit and of the environment.
+        "Sources/Core/HTTPMessages/HTTPProxy.swift", "Sources/Core/HTTPMessages/HTTPURL.swift",
+        "Sources/Core/FleetEngine/VehicleName.swift", "Sources/Adapters/LinuxPlatform/Sockets/SocketAddress.swift",
+        "Sources/Adapters/LinuxPlatform/Service/ServiceCredential.swift",
+        "Sources/Adapters/LinuxPlatform/Service/ProcessStart.swift",
         // The reason why a run doesn't start, or a command can't ask the service.
-        "Sources/Agent/Waypost/Wiring/", "Sources/Operations/Operations/Observation/RunningService.swift",
-        "Sources/Operations/Operations/Records/", "Sources/Operations/Operations/Bundle/BundleCollector.swift",
-        // System errors, which conditions carry as their cause, and refusals to touch a file.
-        "Sources/Adapters/LinuxPlatform/Files/", "Sources/Adapters/LinuxPlatform/Service/",
-        "Sources/Adapters/LinuxPlatform/Sockets/", "Sources/Adapters/LinuxPlatform/Terminal/",
-        "Sources/Adapters/CurlTransport/CurlProxyFailure.swift",
+        "Sources/Agent/Waypost/Wiring/ConfigurationReload.swift",
+        "Sources/Operations/Operations/Observation/RunningService.swift",
+        "Sources/Operations/Operations/Bundle/BundleCollector.swift",
         // A developer's provider that violates its contract.
         "Sources/Core/DriverAuthorization/ProviderCall.swift",
         // Answers to HTTP clients and readers of trips.
         "Sources/Adapters/HTTPService/HTTPRequestParser.swift", "Sources/Operations/Operations/Page/StatusRoutes.swift",
-        "Sources/Operations/Operations/Following/",
+        "Sources/Operations/Operations/Following/Follower.swift",
+        "Sources/Operations/Operations/Following/ReadOutcome.swift",
     ]
 
     /// Only the catalog words the problems of a running vehicle. Everywhere else, faults are facts without a
@@ -174,11 +175,10 @@ extension Rule {
     /// vehicle logs its own warning or error.
     static let conditions = Rule(name: "conditions") { file in
         guard !file.path.hasPrefix(catalog) else { return [] }
-        var found = lines(of: file, containing: /\bCondition\(\s*\.[a-z]/)
+        var found = lines(of: file, containing: /\b(?:Condition\(\s*\.[a-z]|Wording\()/)
         if !mayAdvise.contains(where: file.path.hasPrefix) {
             let remedy = /"[^"]*; (?:change|check|choose|correct|free|give|let|make|name|open|run|see|set|use|write)\b/
             found += lines(of: file, containing: remedy)
-            found += lines(of: file, containing: /(?:because:\s*\.init|\bRefusal)\("/)
             found += lines(
                 of: file, containing: /(?:Fault|Rejection|Warning|Remark|Finding)\b[^{]*CustomStringConvertible/)
         }

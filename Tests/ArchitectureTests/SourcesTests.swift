@@ -50,7 +50,7 @@ struct Sources {
         ("conditions", "Sources/Operations/Operations/Page/A.swift", "let title = \"Fleet Engine is unreachable\""),
         ("conditions", "Sources/Agent/Waypost/Progress/A.swift", "raise(Condition(.diskFull, \"no room\"))"),
         ("conditions", "Sources/Adapters/GNSSReceiver/A.swift", "return \"\\(name) is empty; check the program\""),
-        ("conditions", "Sources/Adapters/SQLiteOutbox/A.swift", "because: .init(\"is a directory\", \"move it\")"),
+        ("conditions", "Sources/Adapters/SQLiteOutbox/A.swift", "return Wording(\"is a directory\", \"move it\")"),
         ("conditions", "Sources/Core/Reporting/A.swift", "package enum LineFault: Sendable, CustomStringConvertible {"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "Task.detached { }"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "DispatchQueue.main.async { }"),

@@ -52,8 +52,8 @@ import WaypostTestSupport
                 + "outbox path on another disk; the repair is retried in ten minutes, or at a restart"),
         Case(
             error: OutboxError(.readOnly, path: "/o", denied),
-            sentence: "/o: the file system is read-only (open /o: Permission denied); run waypost check, which knows "
-                + "the unit's sandbox; if the kernel remounted the file system after errors (journalctl -k), check the "
+            sentence: "/o: the file system is read-only (open /o: Permission denied); run waypost check, which takes "
+                + "the unit's sandbox into account; if the kernel remounted the file system after errors (journalctl -k), check the "
                 + "disk and mount it writable again"),
         Case(error: OutboxError(.closed), sentence: "the outbox has been closed and accepts nothing"),
         Case(
@@ -61,8 +61,9 @@ import WaypostTestSupport
             sentence: "/o: written by a newer release (its schema version is 2, but this release supports versions up "
                 + "to 1); install the newer release again, or use another outbox path"),
         Case(
-            error: OutboxError(.refused, path: "/o", .refusal("/o has 2 names", remedy: "remove all but one")),
-            sentence: "the outbox isn't used because /o has 2 names; remove all but one"),
+            error: OutboxError(.refused, path: "/o", .refusal(PathRefusal(of: "/o", because: .hardLinks(count: 2)))),
+            sentence:
+                "the outbox isn't used because /o has 2 names (hard links); remove all but one, or choose another path"),
         Case(
             error: OutboxError(.refused, path: "/o", .directory),
             sentence: "the outbox isn't used because /o is a directory, not a file; specify a file in that directory"),
@@ -109,8 +110,24 @@ import WaypostTestSupport
     private static let warnings: [OutboxWarning] = [
         .olderStore(path: "/o", accepted: 1, previously: 3), .removedLog(path: "/o-wal"),
         .longLog(path: "/o-wal", bytes: 17_000_000),
-        .noReserve("/o.reserve is a directory, not a file", remedy: "move it away"),
+        .noReserve(PathRefusal(of: "/o.reserve", because: .directory)),
     ]
+
+    @Test func saysIfARecordIsUnchanged() {
+        let refusal = PathRefusal(of: "/o.vehicle", because: .directory)
+        #expect(
+            Condition(unchanged: .vehicle, because: OutboxError(.closed), refusal).explanation
+                == "could not record the vehicle of the pending updates: /o.vehicle is a directory, not a file; move it away"
+        )
+        for (record, name) in [(.pendingState, "the pending vehicle state"), (.stall, "the reason")]
+            as [(Condition.OutboxRecord, String)]
+        {
+            let condition = Condition(unchanged: record, because: OutboxError(.closed), nil)
+            #expect(
+                condition.code == .outboxUnusable
+                    && condition.cause.description == "could not record \(name): \(OutboxError(.closed))")
+        }
+    }
 
     /// The end of a warning is reported by its code, so another warning with the same code would end at the same time.
     @Test func hasACodeForEachWarning() {

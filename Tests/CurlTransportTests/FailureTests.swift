@@ -43,8 +43,8 @@ import Testing
             (0, .otherHostName), (1, .otherHostName), (62, .otherHostName), (9, .notValidNow), (10, .notValidNow),
             (2, .unknownAuthority), (18, .unknownAuthority), (19, .unknownAuthority), (20, .unknownAuthority),
             (21, .unknownAuthority), (23, nil),
-        ] as [(Int, HTTPTransportError.CertificateFault?)])
-    func certificateFailureNamesTheFault(verification: Int, fault: HTTPTransportError.CertificateFault?) {
+        ] as [(Int, CertificateFault?)])
+    func certificateFailureNamesTheFault(verification: Int, fault: CertificateFault?) {
         let failure = CurlFailure(
             CURLE_PEER_FAILED_VERIFICATION, message: "words", verificationResult: verification, limits: HTTPLimits())
         #expect(failure.cause == "its certificate is not trusted: words" && failure.certificateFault == fault)

@@ -1,6 +1,7 @@
 import CurlTransport
 import HTTPMessages
 import LinuxPlatform
+import ReportedText
 import Testing
 import TimeAndChance
 import WaypostTestSupport
@@ -18,7 +19,7 @@ struct SecureExchange {
         let server = try await NginxServer()
         let trusting = try Loopback.makeTransport(caFile: server.caFile)
         let plain = try Loopback.makeTransport()
-        let faults: [(CurlTransport, UInt16, String, HTTPTransportError.CertificateFault)] = [
+        let faults: [(CurlTransport, UInt16, String, CertificateFault)] = [
             (plain, server.port, "certificate", .unknownAuthority),
             (trusting, server.expiredPort, "expired", .notValidNow),
             (trusting, server.foreignPort, "localhost", .otherHostName),

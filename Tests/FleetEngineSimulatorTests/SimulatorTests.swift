@@ -135,7 +135,7 @@ import WaypostTestSupport
             #expect(isAppended)
         } catch {
             #expect(!isAppended)
-            #expect(error.description.contains(": it exists and isn't a record of --record"), "\(error)")
+            #expect(error.description.contains(" exists and isn't a record of --record"), "\(error)")
         }
         for (name, contents) in [("record", record), ("uploads", uploads)] {
             #expect(try BoundedFile.contents(of: directory.path(name), limit: 1000) == Array(contents.utf8))

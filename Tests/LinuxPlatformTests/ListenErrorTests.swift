@@ -1,30 +1,22 @@
+import Conditions
 import Glibc
 import Testing
 import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// The holder of an address, the remedy, and how to find an unknown holder.
+/// The holder of an address.
 @Suite struct ListenErrors {
-    @Test(arguments: [
-        (
-            Listener.process(HoldingProcess(processID: 812, command: "waypost", unit: "waypost")),
-            "waypost (process 812) holds it; stop it (systemctl stop waypost), or choose another port (0 selects a free one)"
-        ),
-        (
-            .user(998),
-            "a process of uid 998 holds it; find it as root (ss -ltnp sport = :9464) and stop it, or choose another port "
-                + "(0 selects a free one)"
-        ),
-        (
-            nil,
-            "another process holds it; find it as root (ss -ltnp sport = :9464) and stop it, or choose another port "
-                + "(0 selects a free one)"
-        ),
-    ])
-    func haveARemedy(listener: Listener?, expected: String) {
-        #expect(
-            ListenError.explanation(of: listener, on: .loopback(host: "127.0.0.1", port: 9464)).sentence == expected)
+    @Test(
+        arguments: [
+            (
+                Listener.process(HoldingProcess(processID: 812, command: "waypost", unit: "waypost")),
+                .process("waypost (process 812)", stopCommand: "systemctl stop waypost")
+            ),
+            (.user(998), .user("uid 998")),
+        ] as [(Listener, ListenFault.Holder)])
+    func nameTheHolder(listener: Listener, holder: ListenFault.Holder) {
+        #expect(listener.fact == holder)
     }
 
     @Test func nameTheListenerOnAUnixSocket() throws {

@@ -1,5 +1,7 @@
+import Conditions
 import FoundationEssentials
 import Glibc
+import Reporting
 import Testing
 import WaypostTestSupport
 
@@ -57,28 +59,24 @@ import WaypostTestSupport
         #expect(Self.isTrusted(owner: owner, group: group, mode: mode, sharing: nil) == isTrusted)
     }
 
-    @Test func haveARemedyIfNotTrusted() throws {
-        func refusal(about directory: FileStatus) -> String? {
-            DirectoryTrust.refusal(of: directory, sharing: Sharing.none, for: 1000)?.sentence
-        }
-        #expect(
-            refusal(about: FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
-                == "belongs to uid 1001, who could replace a file with a symbolic link; choose a "
-                + "directory that belongs to uid 1000, or run this command as uid 1001")
-        #expect(
-            refusal(about: FileStatus(kind: .directory, owner: 1000, group: 50, permissions: 0o770))
-                == "may be written by members of gid 50, who could replace a file with a symbolic link; run "
-                + "chmod go-w on it, or choose another directory")
-        #expect(
-            DirectoryTrust.refusal(
-                of: FileStatus(kind: .directory, owner: 0, group: 2000, permissions: 0o2775), sharing: .sticky,
-                for: 1000)?.sentence
-                == "may be written by members of gid 2000, who could replace a file with a symbolic link; run chmod +t "
-                + "on it (usual for a Kubernetes volume with fsGroup), or choose another directory")
-        #expect(
-            refusal(about: FileStatus(kind: .directory, owner: 0, permissions: 0o1777))
-                == "may be written by every user, who could replace a file with a symbolic link; choose a directory in "
-                + "it, or choose another directory")
+    @Test(
+        arguments: [
+            (FileStatus(kind: .directory, owner: 1001), .none, .foreignDirectory(owner: "uid 1001", user: "uid 1000")),
+            (
+                FileStatus(kind: .directory, owner: 1000, group: 50, permissions: 0o770), .none,
+                .sharedDirectory(group: 50)
+            ),
+            (
+                FileStatus(kind: .directory, owner: 0, group: 2000, permissions: 0o2775), .sticky,
+                .sharedVolume(group: 2000)
+            ),
+            (
+                FileStatus(kind: .directory, owner: 0, permissions: 0o1777), .none,
+                .stickyDirectory(group: nil)
+            ),
+        ] as [(FileStatus, Sharing, PathRefusal.Reason)])
+    func areRefusedForAReason(directory: FileStatus, sharing: Sharing, reason: PathRefusal.Reason) {
+        #expect(DirectoryTrust.refusal(of: directory, sharing: sharing, for: 1000) == reason)
     }
 
     @Test(arguments: [
@@ -188,11 +186,14 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("closed/file", 0o600, nil), ("closed/file", 0o644, nil),
-            ("closed/file", 0o666, "can be changed by every user; run chmod go-w on it"),
-            ("open/file", 0o600, "can be replaced: the directory OPEN may be written by every user"),
+            ("closed/file", 0o666, .writable(group: nil)),
+            (
+                "open/file", 0o600,
+                .replaceable(PathRefusal(of: "DIRECTORY/open", because: .sharedDirectory(group: nil)))
+            ),
             ("closed/none", 0o600, nil),
-        ] as [(String, Int, String?)])
-    func reportHowAFileIsExposed(path: String, mode: Int, message: String?) throws {
+        ] as [(String, Int, PathExposure?)])
+    func reportHowAFileIsExposed(path: String, mode: Int, expected: PathExposure?) throws {
         let directory = try TemporaryDirectory()
         for (name, mode) in [("closed", 0o700), ("open", 0o777)] {
             try FileSystem.createDirectory(at: directory.path(name))
@@ -200,7 +201,11 @@ import WaypostTestSupport
         }
         if !path.hasSuffix("none") { try directory.write("x".utf8, to: path, mode: mode) }
         let exposure = DirectoryTrust.exposure(of: directory.path(path), for: geteuid())
-        let expected = message?.replacing("OPEN", with: directory.path("open"))
-        #expect(expected.map { exposure?.hasPrefix($0) == true } ?? (exposure == nil), "\(exposure ?? "")")
+        if case .replaceable(let refusal)? = exposure, case .replaceable(let template)? = expected {
+            #expect(refusal.path == template.path.replacing("DIRECTORY", with: directory.url.path))
+            #expect(refusal.reason == template.reason)
+        } else {
+            #expect(exposure == expected)
+        }
     }
 }

@@ -202,10 +202,10 @@ import WaypostTestSupport
             try OutboxReader(path: directory.store).summary().ledger
                 == Ledger(accepted: Int64(accepted), delivered: 5, pending: Int64(accepted - 5)))
         let warnings = warnings.withLock { $0 }
-        guard warnings.count == 1, case .noReserve(let reason, _)? = warnings.first else {
+        guard warnings.count == 1, case .noReserve(let refusal)? = warnings.first else {
             Issue.record("expected exactly one warning about a missing reserve")
             return
         }
-        #expect(reason.description.contains(reservePath))
+        #expect(refusal.path == reservePath)
     }
 }

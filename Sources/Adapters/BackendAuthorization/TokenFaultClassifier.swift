@@ -132,8 +132,8 @@ struct TokenFaultClassifier {
 
 extension ExchangeFault {
     fileprivate init(_ error: HTTPTransportError, isEncrypted: Bool, sendsCertificate: Bool) {
-        if error.proxyFault != nil {
-            self = .proxyFailed(remedy: error.remedy)
+        if let fault = error.proxyFault {
+            self = .proxyFailed(fault)
             return
         }
         self =
@@ -141,7 +141,7 @@ extension ExchangeFault {
             case .nameNotResolved: .nameNotResolved
             case .connectionFailed: .connectionFailed
             case .timedOut: .timedOut
-            case .certificateNotTrusted: .untrustedCertificate(error.certificateFault.map(CertificateFault.init))
+            case .certificateNotTrusted: .untrustedCertificate(error.certificateFault)
             case .connectionLost, .tlsFailed:
                 Self.brokenConnection(error, isEncrypted: isEncrypted, sendsCertificate: sendsCertificate)
             case .transportFailed, .cancelled: .clientFailed
@@ -160,17 +160,6 @@ extension ExchangeFault {
         if error.lacksCommonTLSVersion { return .oldTLS }
         if error.code == .tlsFailed { return .tlsFailed }
         return error.endedDuringAnswer ? .answerTruncated : .connectionLost(isEncrypted: isEncrypted)
-    }
-}
-
-extension ExchangeFault.CertificateFault {
-    fileprivate init(_ fault: HTTPTransportError.CertificateFault) {
-        self =
-            switch fault {
-            case .notValidNow: .notValidNow
-            case .otherHostName: .otherHostName
-            case .unknownAuthority: .unknownAuthority
-            }
     }
 }
 

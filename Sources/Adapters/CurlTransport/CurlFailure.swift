@@ -8,7 +8,7 @@ struct CurlFailure {
     let code: HTTPTransportError.Code
     /// The cause of the failure, as text that contains no header and no body.
     let cause: ReportedText
-    let certificateFault: HTTPTransportError.CertificateFault?
+    let certificateFault: CertificateFault?
 
     /// - Parameters:
     ///   - curl: libcurl's code.
@@ -48,7 +48,7 @@ struct CurlFailure {
     /// Returns the fault that OpenSSL's verdict (`X509_V_...`) describes. libcurl compares the name itself, after
     /// OpenSSL has accepted everything else. If the name is wrong, the verdict is therefore `X509_V_OK`, or still
     /// `X509_V_ERR_UNSPECIFIED`.
-    static func certificateFault(for verificationResult: Int) -> HTTPTransportError.CertificateFault? {
+    static func certificateFault(for verificationResult: Int) -> CertificateFault? {
         switch CInt(truncatingIfNeeded: verificationResult) {
         case X509_V_OK, X509_V_ERR_UNSPECIFIED, X509_V_ERR_HOSTNAME_MISMATCH: .otherHostName
         case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: .notValidNow
@@ -84,6 +84,27 @@ struct CurlFailure {
         // this process.
         case CURLE_OUT_OF_MEMORY: .malformedResponse
         default: .transportFailed
+        }
+    }
+}
+
+extension ProxyFault.Cause {
+    /// Creates the cause for libcurl's code if a proxy sent no response to CONNECT. Returns `nil` if the proxy didn't
+    /// cause the failure.
+    ///
+    /// libcurl reports every rejection by a SOCKS proxy with the same code, `CURLE_PROXY`.
+    init?(_ curl: CURLcode, of scheme: HTTPProxy.Scheme) {
+        switch curl {
+        case CURLE_COULDNT_RESOLVE_PROXY: self = .nameNotResolved
+        case CURLE_COULDNT_CONNECT: self = .notConnected
+        case CURLE_PROXY: self = .rejected
+        case _ where scheme == .socks5h: return nil
+        case CURLE_OPERATION_TIMEDOUT: self = .timedOut
+        case CURLE_PEER_FAILED_VERIFICATION: self = .untrustedCertificate
+        case CURLE_SSL_CONNECT_ERROR: self = .tlsFailed
+        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR: self = .connectionLost
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL: self = .notAProxy
+        default: return nil
         }
     }
 }

@@ -1,4 +1,5 @@
 import CCurl
+import Conditions
 import Glibc
 import HTTPMessages
 import LinuxPlatform
@@ -124,21 +125,22 @@ import ReportedText
         guard let proxy, !isReady else { return nil }
         let url = exchange.request.url
         let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
-        let failure =
-            status == 0
-            ? CurlProxyFailure(code, of: proxy, message: message, refusal: refusal)
-            : CurlProxyFailure(status: status, of: proxy, to: "\(url.host):\(url.port)")
-        guard let failure else { return nil }
+        // After 2xx the tunnel exists, so the proxy didn't cause the failure.
+        let cause: ProxyFault.Cause? = 200..<300 ~= status ? nil : .answered(status: status)
+        guard let cause = status == 0 ? ProxyFault.Cause(code, of: proxy.scheme) : cause else { return nil }
+        let fault = ProxyFault(
+            cause, origin: proxy.origin, key: proxy.key, hasLogin: proxy.login != nil, server: "\(url.host):\(url.port)"
+        )
+        let reason = cause == .notConnected ? refusal.map { "\($0)" as ReportedText } : nil
         return .failure(
             HTTPTransportError(
-                code == CURLE_OPERATION_TIMEDOUT ? .timedOut : .connectionFailed, "\(url.origin): \(failure.cause)",
-                proxyFault: failure.fault, remedy: failure.remedy, traffic: traffic))
+                code == CURLE_OPERATION_TIMEDOUT ? .timedOut : .connectionFailed,
+                "\(url.origin): \(fault.wording(reason ?? message).cause)", proxyFault: fault, traffic: traffic))
     }
 
     /// Returns a failure with its cause and the traffic so far.
     func failure(
-        _ code: HTTPTransportError.Code, _ cause: ReportedText,
-        certificateFault: HTTPTransportError.CertificateFault? = nil
+        _ code: HTTPTransportError.Code, _ cause: ReportedText, certificateFault: CertificateFault? = nil
     ) -> CurlExchange.Outcome {
         .failure(
             HTTPTransportError(

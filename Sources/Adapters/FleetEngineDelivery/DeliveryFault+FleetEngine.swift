@@ -31,7 +31,7 @@ extension ServiceAnswer.Subject {
 
 extension LostExchange {
     init(_ error: HTTPTransportError, origin: String) {
-        self.init(Cause(error), error.detail, remedy: error.remedy, origin: origin, route: error.route)
+        self.init(Cause(error), error.detail, proxyFault: error.proxyFault, origin: origin, route: error.route)
     }
 }
 
@@ -44,24 +44,12 @@ extension LostExchange.Cause {
             case .connectionFailed: .connectionFailed
             case .timedOut: .timedOut
             case .connectionLost: .connectionLost
-            case .certificateNotTrusted:
-                .untrustedCertificate(error.certificateFault.map(LostExchange.CertificateFault.init))
+            case .certificateNotTrusted: .untrustedCertificate(error.certificateFault)
             case .tlsFailed: .tlsFailed
             case .responseTooLarge: .answerTooLarge
             case .malformedResponse: .malformedAnswer
             case .unknownContentEncoding: .undecodableAnswer
             case .transportFailed: .clientFailed
-            }
-    }
-}
-
-extension LostExchange.CertificateFault {
-    fileprivate init(_ fault: HTTPTransportError.CertificateFault) {
-        self =
-            switch fault {
-            case .notValidNow: .notValidNow
-            case .otherHostName: .otherHostName
-            case .unknownAuthority: .unknownAuthority
             }
     }
 }

@@ -28,8 +28,8 @@ extension Condition {
         case .answered(let answer):
             self.init(ConditionCode(answer), answer.cause, facts: .answer(status: answer.status))
         case .unanswered(let lost):
-            self.init(
-                ConditionCode(lost.cause), Wording(lost.message, lost.remedy ?? ""), facts: .lost(lost.cause))
+            let remedy = lost.proxyFault?.wording().remedy ?? ""
+            self.init(ConditionCode(lost.cause), Wording(lost.message, remedy), facts: .lost(lost.cause))
         case .aborted(let reason, let lost):
             self.init(.networkUnavailable, lost.abortCause(for: reason), facts: .aborted(reason))
         case .everythingRejected(let fault):

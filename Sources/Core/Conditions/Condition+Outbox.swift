@@ -32,6 +32,19 @@ extension Condition {
     /// Creates the condition for a warning about the outbox.
     package init(_ warning: OutboxWarning) { self.init(ConditionCode(warning), warning.wording) }
 
+    /// A record that is kept next to the outbox.
+    package enum OutboxRecord: String, Sendable, Hashable {
+        case pendingState = "the pending vehicle state", vehicle = "the vehicle of the pending updates"
+        case stall = "the reason"
+    }
+
+    /// Creates the condition for a record that can't be changed because of `refusal`, or otherwise of `error`.
+    package init(unchanged record: OutboxRecord, because error: any Error, _ refusal: PathRefusal?) {
+        let wording = refusal?.wording ?? Wording("\(error)", "")
+        let cause: ReportedText = "could not record \(text: record.rawValue): \(wording.cause)"
+        self.init(.outboxUnusable, Wording(cause, wording.remedy))
+    }
+
     /// Creates the condition for `count` updates that have been rejected permanently.
     package init(quarantined count: Int64) {
         self.init(

@@ -1,4 +1,5 @@
 package import ReportedText
+package import Reporting
 
 /// Conditions of the service, its host and its outbox.
 extension Condition {
@@ -13,10 +14,10 @@ extension Condition {
             .privateZoneDistant, "\(text: names): more than 1,000 km from the vehicle", facts: .zones(zones))
     }
 
-    /// Creates the condition for a recording in `directory` that has ended because of `reason`. If `remedy` is empty,
-    /// the catalog's remedy for the code is used.
-    package init(recordingIn directory: String, endedBy reason: ReportedText, remedy: ReportedText) {
-        self.init(.recordingStopped, Wording("\(directory): \(reason); reporting continues", remedy))
+    /// Creates the condition for a recording in `directory` that was ended by `refusal`, or otherwise by `error`.
+    package init(recordingIn directory: String, endedBy error: any Error, _ refusal: PathRefusal?) {
+        let wording = refusal?.wording ?? Wording("\(error)", "")
+        self.init(.recordingStopped, Wording("\(directory): \(wording.cause); reporting continues", wording.remedy))
     }
 
     /// Creates the condition for a rejected reload. `problem` and `others` are the reasons, each with its location in
@@ -38,10 +39,9 @@ extension Condition {
             facts: .causedBy(failure.code, failure.facts))
     }
 
-    /// Creates the condition for a status address that Waypost can't listen on because of `reason`. If `remedy` is
-    /// empty, the catalog's remedy for the code is used.
-    package init(statusAddressUnavailable reason: ReportedText, remedy: ReportedText) {
-        self.init(.statusAddressUnavailable, Wording(reason, remedy))
+    /// Creates the condition for a status address that Waypost can't listen on.
+    package init(statusAddress address: String, unavailable fault: ListenFault) {
+        self.init(.statusAddressUnavailable, fault.wording(on: address))
     }
 
     /// Creates the condition for a previous run that ended itself at `time` because of `reason`.

@@ -44,37 +44,14 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
         case transportFailed
     }
 
-    /// The reason why a certificate isn't trusted, for the operator. The retry rules don't depend on this reason.
-    package enum CertificateFault: Sendable, Hashable { case notValidNow, otherHostName, unknownAuthority }
-
-    /// The way in which a configured proxy failed.
-    package enum ProxyFault: Sendable, Hashable, CaseIterable {
-        /// The proxy didn't respond: its name is unknown, the connection or TLS failed, or there was a timeout.
-        case unreachable
-        /// The proxy requires a user and password, but none are configured.
-        case loginRequired
-        case loginRejected
-        /// The proxy's rules don't allow connections to the server.
-        case serverForbidden
-        /// The proxy could not connect to the server.
-        case serverUnreachable
-        /// The proxy doesn't support tunnels, or isn't a proxy.
-        case notAProxy
-        /// A captive portal responded instead of the proxy.
-        case intercepted
-        case refused
-    }
-
     package let code: Code
     /// A description of the failure, which contains no header or body.
     package let detail: ReportedText
     /// The reason why the certificate isn't trusted; `nil` if it is unknown, and for any other code than
     /// `.certificateNotTrusted`.
     package let certificateFault: CertificateFault?
-    /// The way in which the proxy failed; `nil` if no proxy is configured, or if the proxy didn't cause the failure.
+    /// The reason why the proxy failed; `nil` if no proxy is configured, or if the proxy didn't cause the failure.
     package let proxyFault: ProxyFault?
-    /// An instruction for the operator, such as a setting to check; `nil` unless the proxy caused the failure.
-    package let remedy: ReportedText?
     /// The bytes transferred by the failed exchange.
     package let traffic: HTTPTraffic
     /// The address family of the failed connection and that of the next, such as "over IPv6; IPv4 is next". `nil` if
@@ -84,19 +61,17 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
 
     package init(
         _ code: Code, _ detail: ReportedText, certificateFault: CertificateFault? = nil,
-        proxyFault: ProxyFault? = nil, remedy: ReportedText? = nil, traffic: HTTPTraffic = HTTPTraffic(),
-        route: ReportedText? = nil
+        proxyFault: ProxyFault? = nil, traffic: HTTPTraffic = HTTPTraffic(), route: ReportedText? = nil
     ) {
         self.code = code
         self.proxyFault = proxyFault
-        self.remedy = remedy
         self.certificateFault = certificateFault
         self.traffic = traffic
         self.route = route
         self.detail = if let route, code != .cancelled { "\(detail) (\(route))" } else { detail }
     }
 
-    package var description: String { remedy.map { "\(detail); \($0)" } ?? detail.description }
+    package var description: String { detail.description }
 }
 
 /// The sizes of a request and its response, as counted by libcurl. They include headers, but not the framing of TLS and

@@ -137,8 +137,7 @@ package enum ExchangeFault: Sendable, Hashable {
     case connectionLost(isEncrypted: Bool)
     /// The connection ended before the answer was complete.
     case answerTruncated
-    /// The proxy failed; the remedy is `nil` if it isn't known.
-    case proxyFailed(remedy: ReportedText?)
+    case proxyFailed(ProxyFault)
     case tlsFailed
     /// The endpoint supports only TLS versions older than 1.2.
     case oldTLS
@@ -153,8 +152,6 @@ package enum ExchangeFault: Sendable, Hashable {
     case malformedAnswer
     /// The answer is compressed in a way that can't be decoded.
     case undecodableAnswer
-
-    package enum CertificateFault: Sendable, Hashable { case notValidNow, otherHostName, unknownAuthority }
 
     fileprivate var kind: TokenFault.Kind {
         switch self {

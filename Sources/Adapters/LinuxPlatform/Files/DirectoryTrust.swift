@@ -1,5 +1,7 @@
 import CLinux
+package import Conditions
 import Glibc
+package import Reporting
 
 /// A check that only this user and root can change which file a path leads to.
 ///
@@ -106,71 +108,49 @@ package enum DirectoryTrust {
         throw SystemError(call: "follow \(path)", number: ELOOP)
     }
 
-    /// Returns the reason why `user` doesn't trust a directory, as a predicate for its path; `nil` if `user` trusts it.
+    /// Returns the reason why `user` doesn't trust a directory, or `nil` if `user` trusts it.
     ///
     /// `sharing` says which rights other users may have in the directory; `nil` if the directory is only an ancestor of
     /// the directory in use.
-    package static func refusal(of directory: FileStatus, sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
-        let danger = "could replace a file with a symbolic link"
+    package static func refusal(of directory: FileStatus, sharing: Sharing?, for user: UInt32) -> PathRefusal.Reason? {
         guard directory.owner == 0 || directory.owner == user else {
-            let owner = FileStatus.name(ofUser: directory.owner)
-            return SystemError.Refusal(
-                "belongs to \(owner), who \(danger)",
-                "choose a directory that belongs to \(FileStatus.name(ofUser: user)), or run this command as \(owner)")
+            return .foreignDirectory(owner: directory.ownerName, user: FileStatus.name(ofUser: user))
         }
         // Other users can write here, but they can't replace the directory itself if its parent is sticky.
         if sharing == .any { return nil }
         // In a sticky directory, other users can create files but can change only their own.
         if directory.isSticky, sharing != Sharing.none { return nil }
-        let shared = directory.permissions & 0o022
-        // If the owner and the group of an ancestor have the same number, the group has no other members: useradd
-        // creates such a group per user.
-        if shared == 0 || (shared == 0o020 && sharing == nil && directory.group == directory.owner) { return nil }
-        let others = shared & 0o002 != 0 ? "every user" : "members of gid \(directory.group)"
+        guard directory.isWritableByOthers(trustingOwnGroup: sharing == nil) else { return nil }
         // Kubernetes makes a volume with `fsGroup` group-writable again at each start, but leaves its sticky bit alone.
         let isVolume = directory.permissions & 0o2022 == 0o2020 && sharing != Sharing.none
-        let advice =
-            directory.isSticky
-            ? "choose a directory in it"
-            : isVolume ? "run chmod +t on it (usual for a Kubernetes volume with fsGroup)" : "run chmod go-w on it"
-        return SystemError.Refusal(
-            "may be written by \(others), who \(danger)", "\(advice), or choose another directory")
+        let group = directory.writingGroup
+        if directory.isSticky { return .stickyDirectory(group: group) }
+        return isVolume ? .sharedVolume(group: group) : .sharedDirectory(group: group)
     }
 
-    /// Returns the reason why other users can change or replace the file at `path`, and the remedy, as a predicate for
-    /// the path. Returns `nil` if no other user can, or if there is no such file.
-    package static func exposure(of path: String, for user: UInt32) -> String? {
+    /// Returns the way in which other users can change or replace the file at `path`; `nil` if no other user can, or if
+    /// there is no such file.
+    package static func exposure(of path: String, for user: UInt32) -> PathExposure? {
         do throws(SystemError) {
             let target = try destination(of: path, missing: .allowed, for: user)
             guard let status = try FileStatus(at: target), status.kind == .file else { return nil }
-            guard status.owner == 0 || status.owner == user else {
-                return "belongs to \(FileStatus.name(ofUser: status.owner)), who can change it; run chown root on it"
-            }
-            let shared = status.permissions & 0o022
-            // If the owner and the group have the same number, the group has no other members: useradd creates such a
-            // group per user.
-            if shared == 0 || shared == 0o020 && status.group == status.owner { return nil }
-            let others = shared & 0o002 != 0 ? "every user" : "the members of gid \(status.group)"
-            return "can be changed by \(others); run chmod go-w on it"
-        } catch { return error.refusal.map { "can be replaced: \($0.sentence)" } }
+            guard status.owner == 0 || status.owner == user else { return .owner(status.ownerName) }
+            return status.isWritableByOthers(trustingOwnGroup: true) ? .writable(group: status.writingGroup) : nil
+        } catch { return error.refusal.map { .replaceable($0) } }
     }
 
     private static func requireTrusted(
         directory path: String, status: FileStatus, sharing: Sharing?, for user: UInt32
     ) throws(SystemError) {
-        guard let refusal = refusal(of: status, sharing: sharing, for: user) else { return }
-        throw SystemError(refusing: path, because: refusal.withSubject("the directory \(path)"))
+        guard let reason = refusal(of: status, sharing: sharing, for: user) else { return }
+        throw SystemError(refusing: path, because: reason)
     }
 
     private static func requireTrusted(
         link path: String, status: FileStatus, for user: UInt32
     ) throws(SystemError) {
         guard status.owner != 0, status.owner != user else { return }
-        throw SystemError(
-            refusing: path,
-            because: .init(
-                "\(path) is a symbolic link that belongs to \(FileStatus.name(ofUser: status.owner)) and is not followed",
-                "remove it, or choose another path"))
+        throw SystemError(refusing: path, because: .foreignLink(owner: status.ownerName))
     }
 
     /// Returns the components of `path`, made absolute, in reverse order.

@@ -1,4 +1,5 @@
 import Glibc
+import Reporting
 
 /// A file that is written under a temporary name and takes its final name once it is complete. If writing fails, the
 /// temporary file is removed.
@@ -25,10 +26,7 @@ package final class FileReplacement: Sendable {
             descriptor = try OwnedDescriptor(device: path)
         case .file, nil:
             if let status = try FileStatus(at: target), status.owner != geteuid() {
-                throw SystemError(
-                    refusing: path,
-                    because: .init(
-                        "it belongs to \(FileStatus.name(ofUser: status.owner))", "remove it, or choose another path"))
+                throw SystemError(refusing: path, because: .notReplaced(owner: status.ownerName))
             }
             Self.removeAbandoned(inDirectory: FileSystem.parent(of: target))
             let aside = "\(target).waypost-\(getpid()).part"

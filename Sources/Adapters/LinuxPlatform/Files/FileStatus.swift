@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import Reporting
 
 /// The status of a file, directory, symbolic link, socket, FIFO or device.
 package struct FileStatus: Sendable, Hashable {
@@ -94,24 +95,26 @@ extension FileStatus {
     /// Whether this is a sticky directory, such as `/tmp`, in which users can't rename or remove each other's files.
     package var isSticky: Bool { permissions & 0o1000 != 0 }
 
-    /// Returns the reason why `user` must not write to this file, as a predicate for its path. Returns `nil` if it is
-    /// the user's own regular file and has only one hard link.
-    package func writeRefusal(for user: UInt32) -> SystemError.Refusal? {
-        if kind != .file {
-            let remedy = "choose another path"
-            return SystemError.Refusal(
-                "is \(kind.rawValue), not a file", kind == .device ? remedy : "move it away, or \(remedy)")
-        }
-        if owner != user {
-            return SystemError.Refusal(
-                "belongs to \(Self.name(ofUser: owner)), not to \(Self.name(ofUser: user))",
-                "run this command as \(Self.name(ofUser: owner)), move the file away, or choose another path")
-        }
+    package var ownerName: String { Self.name(ofUser: owner) }
+
+    /// Returns whether a user other than the owner may write. With `trustingOwnGroup`, a group with the owner's number
+    /// is assumed to have no other members, because useradd creates such a group per user.
+    func isWritableByOthers(trustingOwnGroup: Bool) -> Bool {
+        let shared = permissions & 0o022
+        return shared != 0 && !(shared == 0o020 && trustingOwnGroup && group == owner)
+    }
+
+    /// The group that may write; `nil` if every user may.
+    var writingGroup: UInt32? { permissions & 0o002 != 0 ? nil : group }
+
+    /// Returns the reason why `user` must not write to this file. Returns `nil` if it is the user's own regular file
+    /// and has only one hard link.
+    package func writeRefusal(for user: UInt32) -> PathRefusal.Reason? {
+        if kind != .file { return .notFile(kind: kind.rawValue, isDevice: kind == .device) }
+        if owner != user { return .foreignFile(owner: ownerName, user: Self.name(ofUser: user)) }
         // A program that uses the file under its other name may not expect it to change. Files stored next to it under
         // one name, such as SQLite's log, aren't found under the other.
-        return linkCount > 1
-            ? SystemError.Refusal("has \(linkCount) names (hard links)", "remove all but one, or choose another path")
-            : nil
+        return linkCount > 1 ? .hardLinks(count: linkCount) : nil
     }
 
     /// Whether this process's user can write to the file without affecting a file of another user.

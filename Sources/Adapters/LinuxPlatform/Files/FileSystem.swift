@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Reporting
 
 /// File operations for programs whose files must survive a power cut. Errors name the path.
 package enum FileSystem {
@@ -53,8 +54,8 @@ package enum FileSystem {
     package static func requireOwnFile(
         at path: String, for user: UInt32 = geteuid()
     ) throws(SystemError) {
-        guard let refusal = try FileStatus(at: path)?.writeRefusal(for: user) else { return }
-        throw SystemError(refusing: path, because: refusal.withSubject(path))
+        guard let reason = try FileStatus(at: path)?.writeRefusal(for: user) else { return }
+        throw SystemError(refusing: path, because: reason)
     }
 
     /// Whether two paths lead to the same existing file.
@@ -234,11 +235,7 @@ package enum FileSystem {
     ) throws(SystemError) {
         guard try DirectoryTrust.require(parent(of: path), sharing, missing: .allowed) else { return }
         if let status = try FileStatus(at: path), status.owner != geteuid(), isSticky(parent(of: path)) {
-            throw SystemError(
-                refusing: path,
-                because: .init(
-                    "\(path) belongs to \(FileStatus.name(ofUser: status.owner)) and isn't removed",
-                    "ask its owner to remove it, or choose another path"))
+            throw SystemError(refusing: path, because: .notRemoved(owner: status.ownerName))
         }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
             throw SystemError(call: "remove \(path)", number: errno)
@@ -274,10 +271,7 @@ package enum FileSystem {
     package static func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
         if let status = try FileStatus(at: path) {
             if status.isOwnFile, status.bytes == bytes { return }
-            if status.kind == .directory {
-                throw SystemError(
-                    refusing: path, because: .init("\(path) is a directory, not a file", "move it away"))
-            }
+            if status.kind == .directory { throw SystemError(refusing: path, because: .directory) }
             if !status.isOwnFile { try removeFile(at: path) }
         }
         let descriptor = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT)

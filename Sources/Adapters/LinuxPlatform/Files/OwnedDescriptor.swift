@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Reporting
 
 /// A file descriptor with exactly one owner. It is closed once, when its owner is destroyed.
 package struct OwnedDescriptor: ~Copyable, Sendable {
@@ -74,8 +75,8 @@ extension OwnedDescriptor {
         try FileSystem.requireOwnFile(at: path)
         let opened = try OwnedDescriptor(
             opening: path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: mode)
-        if let refusal = try FileStatus(of: opened).writeRefusal(for: geteuid()) {
-            throw SystemError(refusing: path, because: refusal.withSubject(path))
+        if let reason = try FileStatus(of: opened).writeRefusal(for: geteuid()) {
+            throw SystemError(refusing: path, because: reason)
         }
         self = opened
     }
@@ -114,10 +115,12 @@ extension OwnedDescriptor {
         }
         if !Self.isHandedOver(status) {
             guard status.owner == 0 || status.owner == geteuid() else {
-                let whose = "\(status.kind.rawValue) owned by \(FileStatus.name(ofUser: status.owner))"
-                throw SystemError(refusing: path, because: .init("\(path) is \(whose)", "choose another path"))
+                throw SystemError(
+                    refusing: path,
+                    because: .foreignOutput(
+                        kind: status.kind.rawValue, owner: status.ownerName))
             }
-            guard status.kind != .file else { throw Self.refusal(of: path) }
+            guard status.kind != .file else { throw SystemError(refusing: path, because: .justReplaced) }
         }
         try self.init(opening: end, found: status, O_NOFOLLOW)
     }
@@ -125,13 +128,10 @@ extension OwnedDescriptor {
     /// Opens a file or device for writing. Throws if it is no longer the one whose `status` has been checked.
     init(opening path: String, found status: FileStatus, _ flags: CInt = 0) throws(SystemError) {
         let opened = try OwnedDescriptor(opening: path, O_WRONLY | O_APPEND | O_NOCTTY | flags)
-        guard try FileStatus(of: opened).identity == status.identity else { throw Self.refusal(of: path) }
+        guard try FileStatus(of: opened).identity == status.identity else {
+            throw SystemError(refusing: path, because: .justReplaced)
+        }
         self = opened
-    }
-
-    private static func refusal(of path: String) -> SystemError {
-        SystemError(
-            refusing: path, because: .init("\(path) has just been replaced", "choose another path"))
     }
 
     /// Whether the file with this `status` is this process's standard output or standard error.

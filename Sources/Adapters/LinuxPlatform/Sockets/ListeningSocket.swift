@@ -1,5 +1,8 @@
 import CLinux
+package import Conditions
 import Glibc
+import ReportedText
+import Reporting
 
 /// A socket that accepts connections from this machine only. When a Unix socket is closed, its file is removed.
 package final class ListeningSocket: Sendable {
@@ -73,18 +76,10 @@ package final class ListeningSocket: Sendable {
         try DirectoryTrust.require(FileSystem.parent(of: path), .sticky, for: user)
         guard let status = try FileStatus(at: path) else { return }
         guard status.kind == .socket else {
-            throw SystemError(
-                refusing: path,
-                because: .init(
-                    "\(path) is \(status.kind.rawValue), not a socket, and is left unchanged",
-                    "choose another path, such as unix:/run/waypost/status"))
+            throw SystemError(refusing: path, because: .notSocket(kind: status.kind.rawValue))
         }
         guard status.owner == user else {
-            throw SystemError(
-                refusing: path,
-                because: .init(
-                    "\(path) is a socket that belongs to \(FileStatus.name(ofUser: status.owner)), and is left unchanged",
-                    "choose another path"))
+            throw SystemError(refusing: path, because: .foreignSocket(owner: status.ownerName))
         }
     }
 
@@ -130,53 +125,33 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     case inUse(LocalAddress)
     case system(LocalAddress, SystemError)
 
-    package var description: String { explanation.sentence }
+    package var description: String { fault.wording(on: "\(address)").sentence.description }
 
-    /// The reason for the failure, and the remedy.
-    package var explanation: SystemError.Refusal {
-        let (address, cause) =
-            switch self {
-            case .inUse(let address): (address, Self.explanation(of: Listener(on: address), on: address))
-            case .system(let address, let error): (address, Self.explanation(of: error, on: address))
-            }
-        return SystemError.Refusal("cannot listen on \(address): \(cause.reason)", cause.remedy)
+    private var address: LocalAddress {
+        switch self {
+        case .inUse(let address), .system(let address, _): address
+        }
     }
 
-    private static func explanation(of error: SystemError, on address: LocalAddress) -> SystemError.Refusal {
-        if let refusal = error.refusal { return refusal }
-        let remedy =
-            switch address {
-            case .loopback(_, let port) where port < 1024 && error.number == EACCES: "choose a port above 1023"
-            case .unix(let path) where [ENOENT, EACCES].contains(error.number):
-                "create \(FileSystem.parent(of: path)) for this user, or choose a path in an existing directory of this user"
-            case .loopback, .unix: ""
-            }
-        return SystemError.Refusal(error.reason, remedy)
+    /// The reason for the failure. Looks for the process that uses the address.
+    package var fault: ListenFault {
+        if case .system(_, let error) = self, let refusal = error.refusal { return .refused(refusal) }
+        return switch (self, address) {
+        case (.inUse, .loopback(_, let port)): .portInUse(port, by: Listener(on: address)?.fact)
+        case (.inUse, .unix(let path)): .socketInUse(path, by: Listener(on: address)?.fact)
+        case (.system(_, let error), .loopback(_, 0..<1024)) where error.number == EACCES:
+            .privilegedPort(reason: error.reason)
+        case (.system(_, let error), .unix(let path)) where [ENOENT, EACCES].contains(error.number):
+            .directoryUnusable(FileSystem.parent(of: path), reason: error.reason)
+        case (.system(_, let error), _): .other(reason: error.reason)
+        }
     }
-
-    /// Whether the socket's path was rejected. In that case it doesn't matter whether another process listens there.
-    package var isRefusal: Bool { if case .system(_, let error) = self { error.refusal != nil } else { false } }
 
     /// The process that already listens on the address; `nil` if this user can't see it, or if the failure has another
     /// reason.
     package var holder: HoldingProcess? {
         guard case .inUse(let address) = self, case .process(let process)? = Listener(on: address) else { return nil }
         return process
-    }
-
-    static func explanation(of listener: Listener?, on address: LocalAddress) -> SystemError.Refusal {
-        let (search, choice) =
-            switch address {
-            case .loopback(_, let port):
-                ("ss -ltnp sport = :\(port)", "choose another port (0 selects a free one)")
-            case .unix(let path): ("ss -lxp src \(path)", "choose another path")
-            }
-        let remedy = "find it as root (\(search)) and stop it, or \(choice)"
-        return switch listener {
-        case .process(let process): .init("\(process) holds it", "stop it (\(process.stopCommand)), or \(choice)")
-        case .user(let user): .init("a process of \(FileStatus.name(ofUser: user)) holds it", remedy)
-        case nil: .init("another process holds it", remedy)
-        }
     }
 }
 
@@ -185,6 +160,13 @@ enum Listener: Sendable, Hashable {
     case process(HoldingProcess)
     /// The uid of the user whose process listens, if the process itself is unknown.
     case user(UInt32)
+
+    var fact: ListenFault.Holder {
+        switch self {
+        case .process(let process): .process("\(process)", stopCommand: process.stopCommand)
+        case .user(let user): .user(FileStatus.name(ofUser: user))
+        }
+    }
 
     /// Finds the process that listens on `address`, or its user; `nil` if neither can be identified.
     init?(on address: LocalAddress) {

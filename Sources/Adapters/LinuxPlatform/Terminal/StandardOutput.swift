@@ -1,4 +1,5 @@
 import Glibc
+import Reporting
 import ReportedText
 
 /// The standard output of this process, for machine-readable results.
@@ -17,10 +18,7 @@ package enum StandardOutput {
                     }
                 }
             } catch  where error.number == EBADF {
-                throw SystemError(
-                    refusing: "standard output",
-                    because: .init(
-                        "standard output is closed, so the result can't be written", "remove >&-"))
+                throw SystemError(refusing: "standard output", because: .closedOutput)
             }
         }
     }

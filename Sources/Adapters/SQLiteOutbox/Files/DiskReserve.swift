@@ -35,9 +35,9 @@ final class DiskReserve {
             if let warning { configuration.reportWarningEnd(warning) }
             warning = nil
         } catch {
-            guard case .refusal(let reason, let remedy) = error.cause else { throw error }
+            guard case .refusal(let refusal) = error.cause else { throw error }
             guard warning == nil else { return }
-            let missing = OutboxWarning.noReserve(reason, remedy: remedy)
+            let missing = OutboxWarning.noReserve(refusal)
             warning = missing
             configuration.reportWarning(missing)
         }

@@ -15,11 +15,7 @@ extension OutboxError {
 
     init(_ error: SystemError, path: String) {
         if let refusal = error.refusal {
-            self.init(
-                .refused, path: path,
-                .refusal(
-                    ReportedText(refusal.reason, limit: ReportedText.longestSentence),
-                    remedy: ReportedText(refusal.remedy, limit: ReportedText.longestSentence)))
+            self.init(.refused, path: path, .refusal(refusal))
         } else {
             let message = ReportedText(error.description, limit: ReportedText.longestSentence)
             self.init(

@@ -215,9 +215,7 @@ extension ServiceRun {
         }
         let settings = RecordingSettings(directory: directory, version: Release.version)
         guard let error = await recorder.writeRecording(settings) else { return }
-        let condition = Condition(
-            recordingIn: directory, endedBy: "\(error.refusal?.reason ?? error.description)",
-            remedy: "\(error.refusal?.remedy ?? "")")
+        let condition = Condition(recordingIn: directory, endedBy: error, error.refusal)
         parts.monitor.raise(condition, on: .code(.recordingStopped))
     }
 }

@@ -23,7 +23,7 @@ struct StatusAddress: Sendable {
     init(_ configured: LocalAddress) throws(AgentError) {
         self.configured = configured
         do throws(ListenError) { first = .success(try Self.listen(on: configured, routes: routes)) } catch {
-            if error.isRefusal { throw AgentError(.configuration, "status.listen: \(error)") }
+            if case .refused = error.fault { throw AgentError(.configuration, "status.listen: \(error)") }
             first = .failure(error)
         }
     }
@@ -36,8 +36,7 @@ struct StatusAddress: Sendable {
         switch first {
         case .success(let service): await service.run()
         case .failure(let error):
-            let why = error.explanation
-            let condition = Condition(statusAddressUnavailable: "\(why.reason)", remedy: "\(why.remedy)")
+            let condition = Condition(statusAddress: "\(configured)", unavailable: error.fault)
             monitor.raise(condition, on: .code(.statusAddressUnavailable))
             guard let service = await retryListening(clock: clock) else { return }
             monitor.clear(.code(.statusAddressUnavailable))

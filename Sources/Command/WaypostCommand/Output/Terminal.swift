@@ -62,7 +62,7 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
         let directory = FileSystem.parent(of: path)
-        if let refusal = cause.refusal { return "\(path) cannot be written: \(refusal.sentence)" }
+        if cause.refusal != nil { return "\(path) cannot be written: \(cause)" }
         let remedy =
             switch cause.number {
             case ENOENT where directory == ".":

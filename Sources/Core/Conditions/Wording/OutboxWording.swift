@@ -75,7 +75,7 @@ extension OutboxError: CustomStringConvertible {
     /// The reason why Waypost leaves the file alone, and the remedy; `nil` if the failure isn't a refusal.
     package var refusal: Wording? {
         switch cause {
-        case .refusal(let reason, let remedy): Wording(reason, remedy)
+        case .refusal(let refusal): refusal.wording
         case .unrelated(let kind):
             Wording("\(path) isn't a Waypost outbox but \(kind), and is left unchanged", "set another outbox path")
         case .directory: Wording("\(path) is a directory, not a file", "specify a file in that directory")
@@ -115,7 +115,7 @@ extension OutboxError.Cause {
         switch self {
         case .sqlite(let code, let message): "\(message) (SQLite \(code))"
         case .system(_, let message): message
-        case .refusal(let reason, _): reason
+        case .refusal(let refusal): refusal.wording.cause
         case .unrelated(let kind): "it is \(kind)"
         case .directory: "it is a directory"
         case .held: "it is in use"
@@ -177,8 +177,8 @@ extension OutboxWarning {
                 time
                 """,
                 "stop that program (find it with fuser -v \(path))")
-        case .noReserve(let reason, let remedy):
-            return Wording("\(reason); updates are still stored", remedy)
+        case .noReserve(let refusal):
+            return Wording("\(refusal.wording.cause); updates are still stored", refusal.wording.remedy)
         }
     }
 }

@@ -57,7 +57,7 @@ extension ExchangeFault {
         let section = origin.section
         let url: ReportedText = "check \(section).url"
         switch self {
-        case .proxyFailed(let remedy): return remedy ?? ""
+        case .proxyFailed(let fault): return fault.wording().remedy
         case .nameNotResolved: return "check the host in \(section).url and the network's name server"
         case .connectionFailed: return "\(url), and that the backend runs"
         case .timedOut: return "check the network and the backend's load, or raise \(section).timeoutSeconds"

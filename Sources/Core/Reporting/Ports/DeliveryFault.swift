@@ -133,25 +133,23 @@ package struct LostExchange: Sendable, Hashable {
         case clientFailed
     }
 
-    package enum CertificateFault: Sendable, Hashable { case notValidNow, otherHostName, unknownAuthority }
-
     package let cause: Cause
     /// A description of the failure, with addresses and times.
     package let message: ReportedText
-    /// The remedy for this fault in particular; `nil` if the catalog's remedy for the code applies.
-    package let remedy: ReportedText?
+    /// The reason why the proxy failed; `nil` if it didn't cause the failure.
+    package let proxyFault: ProxyFault?
     /// The server's scheme, host and port.
     package let origin: String
     /// The connection's address family, and the one to be tried next; `nil` if they don't matter.
     package let route: ReportedText?
 
     package init(
-        _ cause: Cause, _ message: ReportedText, remedy: ReportedText? = nil, origin: String = "",
+        _ cause: Cause, _ message: ReportedText, proxyFault: ProxyFault? = nil, origin: String = "",
         route: ReportedText? = nil
     ) {
         self.cause = cause
         self.message = message
-        self.remedy = remedy
+        self.proxyFault = proxyFault
         self.origin = origin
         self.route = route
     }

@@ -42,8 +42,8 @@ package struct OutboxError: Error, Sendable, Hashable {
         case sqlite(code: Int32, message: ReportedText)
         /// A system call failed. `number` is its `errno`.
         case system(number: Int32, message: ReportedText)
-        /// Waypost leaves a file alone, for the given reason.
-        case refusal(ReportedText, remedy: ReportedText)
+        /// Waypost leaves a file alone.
+        case refusal(PathRefusal)
         /// The path leads to a file of the given kind, such as a log, that has never been an outbox.
         case unrelated(ReportedText)
         /// The path leads to a directory.
@@ -141,8 +141,8 @@ package enum OutboxWarning: Sendable, Hashable {
     /// The write-ahead log keeps growing, because another program prevents SQLite from resetting it.
     case longLog(path: String, bytes: Int64)
     /// The file that reserves space for a full disk is missing, because there is another file at its path. Waypost
-    /// leaves that file alone for the given reason.
-    case noReserve(ReportedText, remedy: ReportedText)
+    /// leaves that file alone.
+    case noReserve(PathRefusal)
 }
 
 /// The outcome of a repair, which is reported to the operator and counted in the ledger.

@@ -96,7 +96,7 @@ extension Configuration {
         if let file { files.insert(("configuration", file), at: 0) }
         return files.compactMap { key, path in
             DirectoryTrust.exposure(of: path, for: user).map {
-                (String(key.prefix { $0 != "." }), "\(key): \(path) \($0)")
+                (String(key.prefix { $0 != "." }), "\(key): \(path) \($0.sentence)")
             }
         }
     }
@@ -137,7 +137,7 @@ extension Configuration {
         do throws(SystemError) {
             try ListeningSocket.requireUsablePath(socket, for: EffectiveUser.expectedOwner(ofFileAt: socket))
         } catch {
-            if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal.sentence)") }
+            if error.refusal != nil { throw AgentError(.configuration, "status.listen: \(error)") }
             // A missing directory isn't a problem here, because RuntimeDirectory= or StateDirectory= in the unit may
             // create it when the service starts.
             let isMadeAtStart = ["/run/", "/var/run/", "/var/lib/", "/var/cache/"].contains(where: socket.hasPrefix)

@@ -1,3 +1,4 @@
+package import Conditions
 package import FleetEngine
 import LinuxPlatform
 import ReportedText
@@ -37,12 +38,12 @@ package struct OutboxVehicle: Sendable {
     ///   - ledger: the outbox's ledger.
     ///   - warn: receives a warning if the record can't be written.
     /// - Throws: `otherVehicle` if pending updates belong to another vehicle.
-    package func adopt(_ vehicle: VehicleName, ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
+    package func adopt(_ vehicle: VehicleName, ledger: Ledger, warn: (Condition) -> Void) throws(OutboxError) {
         try require(vehicle, ledger: ledger)
         guard recordedVehicle?.description != vehicle.description else { return }
         do throws(SystemError) {
             try FileReplacement(at: path).commit(Array("\(vehicle)\n".utf8))
-        } catch { warn("could not record the vehicle of the pending updates: \(error)") }
+        } catch { warn(Condition(unchanged: .vehicle, because: error, error.refusal)) }
     }
 
     private var recordedVehicle: ReportedText? {

@@ -1,3 +1,4 @@
+import Conditions
 package import FleetEngine
 import LinuxPlatform
 
@@ -29,7 +30,7 @@ package struct PendingState: Sendable {
             } catch { return error }
         }
         if let failure = failure ?? nil {
-            log.write(.warning, "could not record the pending vehicle state: \(failure)")
+            log.write(.warning, Condition(unchanged: .pendingState, because: failure, failure.refusal))
         }
     }
 

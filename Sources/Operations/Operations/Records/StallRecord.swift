@@ -1,3 +1,4 @@
+import Conditions
 import Glibc
 import LinuxPlatform
 import StrictJSON
@@ -59,7 +60,9 @@ extension Stall {
         let record = StallRecord(self, time: .system, uptime: uptime)
         if let written = try? EventDescriptor() {
             startThread(named: "last-stall") {
-                do { try record.write(to: path) } catch { log.write(.error, "could not record the reason: \(error)") }
+                do { try record.write(to: path) } catch {
+                    log.write(.error, Condition(unchanged: .stall, because: error, (error as? SystemError)?.refusal))
+                }
                 written.signal()
             }
             _ = try? poll(nil, within: Self.writeTimeout, unless: written)

@@ -1,4 +1,5 @@
 import LinuxPlatform
+import Reporting
 import StrictJSON
 package import TimeAndChance
 
@@ -149,10 +150,7 @@ final class RecordFile: Sendable {
     /// - Throws: an error if the file can't be opened, or contains anything but a record in this form.
     init(path: String, _ form: Form) throws(SystemError) {
         guard try Self.mayAppend(to: path, form: form) else {
-            throw SystemError(
-                refusing: path,
-                because: .init(
-                    "it exists and isn't a record of \(form.option)", "choose another file, or remove this file"))
+            throw SystemError(refusing: path, because: .notRecord(option: form.option))
         }
         file = try OwnedDescriptor(appendingTo: path)
         self.form = form
