@@ -53,8 +53,8 @@ import WaypostTestSupport
         Case(
             error: OutboxError(.readOnly, path: "/o", denied),
             sentence: "/o: the file system is read-only (open /o: Permission denied); run waypost check, which takes "
-                + "the unit's sandbox into account; if the kernel remounted the file system after errors (journalctl -k), check the "
-                + "disk and mount it writable again"),
+                + "the unit's sandbox into account; if the kernel remounted the file system read-only after errors "
+                + "(journalctl -k), check the disk and remount the file system writable"),
         Case(error: OutboxError(.closed), sentence: "the outbox has been closed and accepts nothing"),
         Case(
             error: OutboxError(.newerSchema, path: "/o", .schema(found: 2, known: 1)),
