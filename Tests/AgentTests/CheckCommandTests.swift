@@ -832,7 +832,7 @@ struct CheckCommand {
         ).run()
         let output = String(decoding: outcome.standardOutput, as: UTF8.self)
         let isSynchronized = UTCTime.synchronizedSystem != nil
-        let owner = isSynchronized ? "is synchronized" : "is not synchronized"
+        let owner = isSynchronized ? "is synchronised" : "is not synchronised"
         let line = output.split(separator: "\n").first { $0.contains("  receiver  ") }
         #expect(line?.hasPrefix("note  receiver       fix of ") == true, "\(output)")
         #expect(line?.contains("; its time is 2 h behind this machine's clock, which \(owner); ") == true, "\(output)")

@@ -43,8 +43,8 @@ import WaypostTestSupport
     }
 }
 
-/// The report of `check` on a receiver that the service holds.
-@Suite struct HeldReceiver {
+/// The report of `check` on a receiver that the service uses, or that `check` itself has opened.
+@Suite struct CheckedReceiver {
     @Test(
         arguments: [
             ([.fix(.sample(0))], 2, nil),

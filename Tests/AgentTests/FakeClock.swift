@@ -8,7 +8,7 @@ import WaypostTestSupport
 /// A wrong clock for one process, made by libfaketime (Debian: faketime).
 final class FakeClock {
     static let requirement = Comment(
-        "libfaketime, no sanitizer, and a kernel that does not report its clock as synchronized are needed")
+        "libfaketime, no sanitizer, and a kernel that does not report its clock as synchronised are needed")
     private static let library = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/faketime/libfaketimeMT.so.1" }
         .first { FileManager.default.fileExists(atPath: $0) }
 

@@ -24,7 +24,7 @@ import Operations
         var decisions = Self.makeDecisions()
         let (events, next) = decisions.receive(.seen(Self.snapshot("NEW")), at: .zero, jitter: jitter)
         #expect(events == [.changed(Self.snapshot("NEW"))])
-        #expect(next == .read(after: pause))
+        #expect(next == .sendRequest(after: pause))
     }
 
     @Test func printsOnlyChanges() {
@@ -65,28 +65,30 @@ import Operations
         let refused = ReadOutcome.tokenRejected(reason: "403 words")
         let steps = (0..<4).map { _ in decisions.receive(refused, at: .zero, jitter: 0) }
         #expect(
-            steps.map(\.next) == [.renewToken, .read(after: .seconds(30)), .renewToken, .read(after: .seconds(30))])
+            steps.map(\.next) == [
+                .renewToken, .sendRequest(after: .seconds(30)), .renewToken, .sendRequest(after: .seconds(30)),
+            ])
         #expect(steps.map(\.events) == [[], [.trouble("403 words")], [], []])
     }
 
     @Test func backsOffAsTheServerAsksAndReportsEachProblemOnce() {
         var decisions = Self.makeDecisions()
         let waits = (0..<7).map { _ in decisions.receive(.retry(reason: "503", after: nil), at: .zero, jitter: 1) }
-        #expect(waits.map(\.next) == [5.5, 5.5, 5.5, 8, 16, 32, 60].map { .read(after: .seconds($0)) })
+        #expect(waits.map(\.next) == [5.5, 5.5, 5.5, 8, 16, 32, 60].map { .sendRequest(after: .seconds($0)) })
         #expect(waits.flatMap(\.events) == [.trouble("503")])
         let asked = decisions.receive(.retry(reason: "429", after: .seconds(90)), at: .zero, jitter: 1)
-        #expect(asked.next == .read(after: .seconds(95)))
+        #expect(asked.next == .sendRequest(after: .seconds(95)))
         #expect(asked.events == [.trouble("429")])
         let back = decisions.receive(.seen(Self.snapshot("NEW")), at: .zero, jitter: 0.5)
         #expect(back.events == [.recovered, .changed(Self.snapshot("NEW"))])
-        #expect(back.next == .read(after: .seconds(5)))
+        #expect(back.next == .sendRequest(after: .seconds(5)))
     }
 
     @Test func waitsAMinuteAfterAnErrorThatRetriesCannotFix() {
         var decisions = Self.makeDecisions()
         let (events, next) = decisions.receive(.hold(reason: "404"), at: .zero, jitter: 1)
         #expect(events == [.trouble("404")])
-        #expect(next == .read(after: .seconds(60)))
+        #expect(next == .sendRequest(after: .seconds(60)))
     }
 
     @Test func waitsAsLongAsTheTokenProviderAsks() {
@@ -94,7 +96,7 @@ import Operations
         let error = AuthorizationError(.unavailable, "the backend is away", retryAfter: .seconds(20))
         let (events, next) = decisions.receive(tokenError: error, jitter: 0)
         #expect(events == [.trouble("the backend is away")])
-        #expect(next == .read(after: .seconds(20)))
+        #expect(next == .sendRequest(after: .seconds(20)))
     }
 
     @Test func remembersTheRouteVersionThatItHasReceived() {

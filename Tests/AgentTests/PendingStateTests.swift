@@ -9,7 +9,7 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// The vehicle's final state, which the next start sends if necessary.
+/// The vehicle's stop state, which is sent at the next start if it hasn't been sent yet.
 @Suite(.timeLimit(.minutes(1))) struct PendingStates {
     let directory: TemporaryDirectory
     let clock = ManualClock()

@@ -60,7 +60,7 @@ import WaypostTestSupport
         let summary = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await simulator.run() }
             let replay = try await ReplayRun(configuration, ReplayOptions(logs: [log], speed: .maximum))
-            #expect(await replay.run(progress: false) == nil)
+            #expect(await replay.run(showingProgress: false) == nil)
             let (summary, _) = try await replay.summary()
             await replay.close()
             group.cancelAll()

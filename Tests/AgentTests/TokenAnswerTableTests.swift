@@ -341,13 +341,13 @@ import WaypostTestSupport
         Row("58 minutes old by Date", answer(), .warned(.shortLived(120)), life: 120, date: 3480, host: 3480),
         Row("a host clock an hour fast", answer(), .used, life: 3600, host: 3601),
         Row(
-            "a synchronized host clock after expiry", answer(),
+            "a synchronised host clock after expiry", answer(),
             .rejected(.expired(.expiredWhenReturned(.synchronizedHost))),
             host: 8000, isSynchronized: true),
         Row(
-            "a synchronized host clock after expiry, and Date", answer(), .used, life: 3600, date: 0, host: 8000,
+            "a synchronised host clock after expiry, and Date", answer(), .used, life: 3600, date: 0, host: 8000,
             isSynchronized: true),
-        Row("a synchronized host clock before expiry", answer(), .used, life: 1800, host: 1800, isSynchronized: true),
+        Row("a synchronised host clock before expiry", answer(), .used, life: 1800, host: 1800, isSynchronized: true),
         Row("a host clock an hour slow", answer(), .used, life: 3600, host: -3600),
         Row("a host clock in 1970", answer(), .used, life: 3600, host: -1.7e9),
         Row("a host clock in 2080", answer(), .used, life: 3600, host: 1.7e9),

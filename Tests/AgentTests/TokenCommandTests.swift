@@ -232,7 +232,7 @@ struct TokenCommands {
         let (page, _) = try await run(["token"], config: config, exit: isSynchronized ? 1 : 0)
         let words =
             isSynchronized
-            ? " by this host's clock, which is synchronized; " : ", if it is this host's clock that is wrong\n"
+            ? " by this host's clock, which is synchronised; " : ", if it is this host's clock that is wrong\n"
         #expect(page.contains(words), "\(page)")
     }
 

@@ -200,7 +200,7 @@ import WaypostTestSupport
         ),
         (
             "}}", #"}, "reporting": {"intervalSeconds": {"file": "DIRECTORY/key"}}}"#,
-            #""reporting.intervalSeconds" is an object; use a number of seconds from 5 to 60; only a string can be a reference"#
+            #""reporting.intervalSeconds" is an object; use a number of seconds from 5 to 60; only a string can be replaced by a reference"#
         ),
         (
             "}}", #"}, "outbox": {"maximumAgeDays": {"environment": "K"}}}"#,

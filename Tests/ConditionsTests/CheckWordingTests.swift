@@ -106,7 +106,7 @@ import Testing
             ),
             (
                 .wrongFixTime(fix: "fix", behind: .seconds(-7240), .ownSynchronized),
-                "fix; its time is 2 h ahead of this machine's clock, which is synchronized; the receiver may send local "
+                "fix; its time is 2 h ahead of this machine's clock, which is synchronised; the receiver may send local "
                     + "time: set it to UTC"
             ),
             (
@@ -116,7 +116,7 @@ import Testing
             ),
             (
                 .wrongFixTime(fix: "fix", behind: .seconds(8000), .ownUnsynchronized),
-                "fix; its time is 2 h behind this machine's clock, which is not synchronized; one of the two is wrong: set this "
+                "fix; its time is 2 h behind this machine's clock, which is not synchronised; one of the two is wrong: set this "
                     + "machine's clock (timedatectl), and check again"
             ),
         ] as [(OnlineFinding, String)])

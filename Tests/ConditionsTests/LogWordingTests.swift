@@ -65,7 +65,7 @@ import Testing
             ),
             (
                 noFix(.otherShips),
-                "no fix in a.log: AIS messages of other ships, but no position of this vehicle; use the sentences of a "
+                "no fix in a.log: AIS messages of other ships, but no position of this vehicle; use a log from a "
                     + "GNSS receiver"
             ),
             (

@@ -55,7 +55,7 @@ import WaypostTestSupport
             sentence: "/o: the file system is read-only (open /o: Permission denied); run waypost check, which takes "
                 + "the unit's sandbox into account; if the kernel remounted the file system read-only after errors "
                 + "(journalctl -k), check the disk and remount the file system writable"),
-        Case(error: OutboxError(.closed), sentence: "the outbox has been closed and accepts nothing"),
+        Case(error: OutboxError(.closed), sentence: "the outbox has been closed and no longer accepts updates"),
         Case(
             error: OutboxError(.newerSchema, path: "/o", .schema(found: 2, known: 1)),
             sentence: "/o: written by a newer release (its schema version is 2, but this release supports versions up "
@@ -80,7 +80,7 @@ import WaypostTestSupport
             sentence: "/o: this user can't read or write the outbox (open /o: Permission denied); use sudo"),
         Case(
             error: OutboxError(.missing, path: "/o"),
-            sentence: "/o: there is no outbox yet; waypost run creates it, and so does replay with --outbox /o"),
+            sentence: "/o: there is no outbox yet; create it with waypost run, or with waypost replay --outbox /o"),
         Case(
             error: OutboxError(.otherVehicle, path: "/o", .otherVehicle("van-7", pending: 2, configured: "van-8")),
             sentence: "/o: 2 updates of van-7 are pending and would be sent for van-8; configure van-7 until nothing "
@@ -119,7 +119,7 @@ import WaypostTestSupport
             Condition(unchanged: .vehicle, because: OutboxError(.closed), refusal).explanation
                 == "could not record the vehicle of the pending updates: /o.vehicle is a directory, not a file; move it away"
         )
-        for (record, name) in [(.pendingState, "the pending vehicle state"), (.stall, "the reason")]
+        for (record, name) in [(.pendingState, "the pending vehicle state"), (.stall, "the reason for the stall")]
             as [(Condition.OutboxRecord, String)]
         {
             let condition = Condition(unchanged: record, because: OutboxError(.closed), nil)

@@ -59,7 +59,7 @@ import Testing
             (.notAProxy, "the server at http://p.test:3128 isn't a proxy: words; correct upload.proxy.url"),
             (
                 .rejected,
-                "the proxy http://p.test:3128 made no connection: words; check its rules, upload.proxy.user and "
+                "the proxy http://p.test:3128 rejected the connection: words; check its rules, upload.proxy.user and "
                     + "upload.proxy.password"
             ),
         ] as [(ProxyFault.Cause, String)])

@@ -61,8 +61,8 @@ import VehicleAuthorization
             ),
             (
                 rejection(status: 403),
-                "token endpoint https://b.example/t answered 403: it denies a token for this vehicle",
-                "check vehicle.vehicleId, that the vehicle is enrolled there, and authorization.headers"
+                "token endpoint https://b.example/t answered 403: it refuses to issue a token for this vehicle",
+                "check vehicle.vehicleId, authorization.headers, and the vehicle's enrolment in the backend"
             ),
             (
                 rejection(status: 405, .allowedMethods(["POST"])),
@@ -108,7 +108,7 @@ import VehicleAuthorization
             ),
             (
                 .expired(file, .expiredWhenReturned(.synchronizedHost)),
-                "token file /run/token gave a token that had already expired by this host's clock, which is synchronized",
+                "token file /run/token gave a token that had already expired by this host's clock, which is synchronised",
                 "the issuer must make a new token: check its clock and cache"
             ),
             (

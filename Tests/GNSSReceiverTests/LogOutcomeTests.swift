@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(try outcome(of: (0..<20).flatMap { _ in frame }).fault == .foreign(.binaryFrames))
     }
 
-    /// A SiRF frame: start, length, message 41, checksum, end; recorded from its start and from its middle.
+    /// Logs of SiRF frames (start, length, message 41, checksum, end) that begin with a whole frame or within a frame.
     @Test(arguments: [[], [0x00, 0x29, 0x01]] as [[UInt8]])
     func nameTheSiRFProtocol(partialFrame: [UInt8]) throws {
         let frame: [UInt8] = [0xA0, 0xA2, 0x00, 0x03, 0x29, 0x01, 0x02, 0x00, 0x2C, 0xB0, 0xB3]

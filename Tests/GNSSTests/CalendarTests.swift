@@ -196,7 +196,7 @@ import WaypostTestSupport
             times: [],
             causesWarning: false),
         UndatedStream(
-            testDescription: "not by a clock that isn't synchronized", stream: gga("101520.00") + gga("101530.00"),
+            testDescription: "not by a clock that isn't synchronised", stream: gga("101520.00") + gga("101530.00"),
             hostTime: nil, times: [], causesWarning: false, lacksDate: true),
         UndatedStream(
             testDescription: "not if the receiver sends a date during the wait",

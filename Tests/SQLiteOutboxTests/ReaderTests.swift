@@ -9,7 +9,7 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 @Suite struct Reader {
-    @Test func readsTheUpdatesOfTheRunningService() async throws {
+    @Test func readsAnOutboxThatIsInUse() async throws {
         let directory = try StoreDirectory()
         let outbox = try await SQLiteOutbox.open(directory.configuration())
         try await outbox.append(sample(1))

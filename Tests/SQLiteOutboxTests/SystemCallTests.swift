@@ -32,7 +32,7 @@ import WaypostTestSupport
         let disk = lying.lyingDisk(seed: 1)
         let observed = Locked<[String]>([])
         disk.observer = { call, name in
-            let isTraced = [.write, .truncate, .sync, .rename].contains(call) && Self.isCompared(name)
+            let isTraced = [.write, .truncate, .sync, .rename].contains(call) && Self.comparesCalls(onFileNamed: name)
             let description = "\(call.rawValue) \(name == lying.url.lastPathComponent ? "." : name)"
             if isTraced { observed.withLock { $0.append(description) } }
         }
@@ -52,8 +52,9 @@ import WaypostTestSupport
 
     private static let callOnCountFile = "a call on the count file"
 
-    /// SQLite's index of the log and the lock need not survive; the reserve and the count are made by other calls.
-    private static func isCompared(_ name: String) -> Bool {
+    /// Whether the calls on the file are compared with those of the lying disk. SQLite's index of the log
+    /// and the lock need not survive; the reserve and the count are made by other calls.
+    private static func comparesCalls(onFileNamed name: String) -> Bool {
         !["-shm", ".lock", ".reserve"].contains(where: name.hasSuffix) && !name.hasPrefix("outbox.sqlite.count")
     }
 
@@ -65,6 +66,7 @@ import WaypostTestSupport
         let calls = ["pwrite64": "write", "ftruncate": "truncate", "fsync": "sync", "fdatasync": "sync"]
         let name = match.output.2 == directory ? "." : FileSystem.lastComponent(of: String(match.output.2))
         if name.hasPrefix("outbox.sqlite.count") { return callOnCountFile }
-        return isCompared(name) ? "\(calls[String(match.output.1)] ?? String(match.output.1)) \(name)" : nil
+        return comparesCalls(onFileNamed: name)
+            ? "\(calls[String(match.output.1)] ?? String(match.output.1)) \(name)" : nil
     }
 }

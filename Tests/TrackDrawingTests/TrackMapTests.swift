@@ -21,7 +21,7 @@ import WaypostTestSupport
         #expect(map.frame(for: .wide).metersPerPixel < 0.3)
     }
 
-    /// The drawn line is read back from the page and compared with every fix.
+    /// Every fix is within half a pixel of the drawn line, which is parsed from the SVG path data.
     @Test(arguments: ["town", "motorway", "tunnel", "parking", "tenHertz"])
     func drawTheTrackWithinHalfAPixel(drive: String) throws {
         let fixes = try Fixtures.fixes(of: drive)
@@ -98,7 +98,7 @@ import WaypostTestSupport
 
     /// The label fits even in a font with wide letters.
     @Test(arguments: Array(stride(from: 20, to: 600, by: 20)))
-    func nameTheVehicleOnTheDrawing(fixCount: Int) throws {
+    func keepTheLabelsInsideTheDrawing(fixCount: Int) throws {
         var survey = TrackSurvey()
         let fixes = try Fixtures.fixes(of: "town").prefix(fixCount)
         for fix in fixes { survey.add(fix) }

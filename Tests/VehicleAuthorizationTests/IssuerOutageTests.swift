@@ -29,7 +29,7 @@ import VehicleAuthorization
                 let outage = from..<from + seconds
                 let (silent, asked) = Self.simulateDrive(lifetime: minutes * 60, outage: outage, failure: failure)
                 let end = minutes * 60 - 10
-                // The maximum wait between two attempts, the time of a hanging attempt, and two intervals of updates.
+                // The maximum wait between two attempts, the duration of a hanging attempt, and two update intervals.
                 let late = 60 + failure.rawValue + 2 * Self.interval
                 let maximum = outage.upperBound + late <= end ? 0 : max(0, outage.upperBound - end) + late
                 #expect(

@@ -87,8 +87,8 @@ struct TokenFaultClassifier {
         ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
     }
 
-    /// Whether the answer is a page that another server may have sent, because backends usually reject requests with
-    /// JSON. Status 400 is excluded, because it may come from the backend's own front end, which requires a client
+    /// Whether the answer is a page that another server may have sent. Backends usually reject requests with JSON.
+    /// Status 400 is excluded, because it may come from the backend's own front end, which requires a client
     /// certificate. Status 500 is excluded, because it may come from the backend itself. 502 and 504 are excluded,
     /// because they are clear anyway.
     private func isPage(_ response: HTTPResponse) -> Bool {

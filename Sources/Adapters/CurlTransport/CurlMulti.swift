@@ -16,7 +16,7 @@ import ReportedText
     /// connections.
     let sockets: CurlSockets
 
-    /// Whether libcurl could be initialized in this process. Evaluated once.
+    /// Whether libcurl could be initialised in this process. Evaluated once.
     static let isReady = OpenSSLLibrary.isReady && ccurl_global_init() == CURLE_OK
 
     init(sockets: CurlSockets) throws(HTTPTransportError) {

@@ -35,7 +35,7 @@ extension Condition {
     /// A record that is kept next to the outbox.
     package enum OutboxRecord: String, Sendable, Hashable {
         case pendingState = "the pending vehicle state", vehicle = "the vehicle of the pending updates"
-        case stall = "the reason"
+        case stall = "the reason for the stall"
     }
 
     /// Creates the condition for a record that can't be changed because of `refusal`, or otherwise of `error`.

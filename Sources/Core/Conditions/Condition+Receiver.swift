@@ -65,7 +65,7 @@ extension Condition {
         case .transmitBufferFull: self.init(.sentencesDropped, "the serial port is too slow to carry every sentence")
         case .weekRolloverRepaired: self.init(.weekRolloverRepaired, "the dates were off by a multiple of 1024 weeks")
         case .dateTooEarly: self.init(.dateTooEarly, "fixes aren't used until the date is right")
-        case .datedByHost: self.init(.datedByHost, "the receiver sends no date, and the clock is synchronized")
+        case .datedByHost: self.init(.datedByHost, "the receiver sends no date, and the clock is synchronised")
         case .motionContradicted:
             self.init(.motionContradicted, "speed and course are calculated from the track instead")
         case .simulatedOrManual:

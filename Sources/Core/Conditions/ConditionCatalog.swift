@@ -178,7 +178,7 @@ extension ConditionCode {
 
     fileprivate static let service: [Self: Entry] = [
         .hostClockWrong: Entry(
-            .warning, "this host's clock is wrong", "synchronize the clock (NTP), or install a real-time clock"),
+            .warning, "this host's clock is wrong", "synchronise the clock (NTP), or install a real-time clock"),
         .statusAddressUnavailable: Entry(
             .warning, "status address unavailable", "free the address, or change status.listen"),
         .privateZoneDistant: Entry(

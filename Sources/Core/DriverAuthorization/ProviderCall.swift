@@ -8,7 +8,7 @@ final class ProviderCall: Sendable {
     private let first = FirstAnswer()
     private let breaches: ContractBreaches
     private let callbacks = Atomic(0)
-    /// Whether the call needs no answer, because it has been answered or the caller has stopped waiting.
+    /// Whether the call has been answered or the caller has stopped waiting, so that no answer is needed.
     private let isOver = Atomic(false)
     private let hasBegun = Atomic(false)
     private let hasEnded = Atomic(false)

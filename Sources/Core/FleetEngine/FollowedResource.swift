@@ -13,7 +13,7 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns a `GetTrip`, `GetVehicle` or `GetDeliveryVehicle` request that is authorized by `token`.
+    /// Returns a `GetTrip`, `GetVehicle` or `GetDeliveryVehicle` request that is authorised by `token`.
     ///
     /// A request for a trip specifies a view, as Google advises for callers other than its SDKs. The default view is
     /// for the SDKs.

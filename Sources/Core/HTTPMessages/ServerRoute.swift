@@ -29,7 +29,7 @@ package struct ServerRoute: Sendable, Hashable {
 
     package init() {}
 
-    /// Whether the connection must be closed after a response with this status, because there were too many server
+    /// Whether the connection must be closed after a response with this status. It must if there were too many server
     /// errors in a row.
     package func mustCloseConnection(after status: Int) -> Bool {
         Self.isServerError(status) && serverErrors + 1 >= Self.maximumServerErrors

@@ -1,7 +1,8 @@
 /// The reason why a certificate isn't trusted.
 package enum CertificateFault: Sendable, Hashable { case notValidNow, otherHostName, unknownAuthority }
 
-/// The reason why a configured proxy made no connection. It contains only facts, which `Conditions` turns into text.
+/// The reason why no connection was made through a configured proxy. It contains only facts, which `Conditions` turns
+/// into text.
 package struct ProxyFault: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
         /// The proxy answered the request for a tunnel with this HTTP status.

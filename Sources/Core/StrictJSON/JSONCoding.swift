@@ -2,9 +2,9 @@
 extension JSONValue {
     /// Encodes `value`, omitting optional members that are `nil`.
     package init(encoding value: some Encodable) throws {
-        let tree = EncodedTree()
-        try tree.set(value)
-        self = tree.value
+        let node = EncodingNode()
+        try node.set(value)
+        self = node.value
     }
 
     /// Returns a `Value` decoded from this JSON value. Members that `type` doesn't have are ignored.
@@ -27,12 +27,12 @@ extension JSONValue {
 struct JSONShapeError: Error {}
 
 /// A value that is being encoded. It also serves as the container for its elements.
-private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
+private final class EncodingNode: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     private var plain = JSONValue.null
-    fileprivate var members: [String: EncodedTree]?
-    private var elements: [EncodedTree]?
+    fileprivate var members: [String: EncodingNode]?
+    private var elements: [EncodingNode]?
 
     var count: Int { elements?.count ?? 0 }
 
@@ -53,7 +53,7 @@ private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueE
 
     func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         members = members ?? [:]
-        return KeyedEncodingContainer(EncodedMembers(tree: self))
+        return KeyedEncodingContainer(EncodedMembers(node: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -64,9 +64,9 @@ private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueE
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     /// The value to encode next, which is a new element if this is an array, and otherwise this value itself.
-    private var next: EncodedTree {
+    private var next: EncodingNode {
         guard elements != nil else { return self }
-        let element = EncodedTree()
+        let element = EncodingNode()
         elements?.append(element)
         return element
     }
@@ -81,12 +81,12 @@ private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueE
 
 /// The members of an object that is being encoded.
 private struct EncodedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let tree: EncodedTree
+    let node: EncodingNode
     var codingPath: [any CodingKey] { [] }
 
-    private func member(forKey key: Key) -> EncodedTree {
-        let member = EncodedTree()
-        tree.members?[key.stringValue] = member
+    private func member(forKey key: Key) -> EncodingNode {
+        let member = EncodingNode()
+        node.members?[key.stringValue] = member
         return member
     }
 
@@ -96,7 +96,7 @@ private struct EncodedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
         member(forKey: key).unkeyedContainer()
     }
     func superEncoder(forKey key: Key) -> any Encoder { member(forKey: key) }
-    func superEncoder() -> any Encoder { tree }
+    func superEncoder() -> any Encoder { node }
 
     func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
         member(forKey: key).container(keyedBy: type)

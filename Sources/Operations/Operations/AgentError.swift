@@ -6,7 +6,7 @@ public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
         case configuration
         /// The input isn't a recorded log, or contains no usable fix.
         case inputData
-        /// A resource is unavailable, such as an outbox or a port that another process uses, or a broken disk.
+        /// A resource is unavailable. For example, another process uses the outbox or a port, or the disk is broken.
         case unavailable
     }
 

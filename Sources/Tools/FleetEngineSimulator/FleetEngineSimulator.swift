@@ -65,7 +65,7 @@ package struct SimulatorSettings: Sendable {
     /// The RSA private key that signs tokens, in DER. If it is `nil`, a new key is generated, and tokens from earlier
     /// runs are invalid.
     package var signingKey: [UInt8]?
-    /// The public key of a backend whose tokens are also accepted, in PEM; `nil` if there is no such backend.
+    /// The public key, in PEM, of a backend whose tokens are also accepted; `nil` if there is no such backend.
     package var trustedKey: [UInt8]?
     /// The path of the file for the complete record, as JSON Lines; `nil` keeps only the bounded record in memory.
     package var recordPath: String?

@@ -64,62 +64,66 @@ extension ReceiverReading {
 
     private func writeRMC(to writer: inout SentenceWriter) {
         writer.begin("GNRMC")
-        writer.time(time)
-        writer.text(hasFix ? "A" : "V")
+        writer.appendTime(time)
+        writer.appendTexts(hasFix ? "A" : "V")
         writeCoordinates(to: &writer)
-        if hasFix { writer.number(speed, decimals: 3) } else { writer.empty() }
+        if hasFix { writer.appendNumber(speed, decimals: 3) } else { writer.appendEmptyFields() }
         writeCourse(to: &writer)
-        writer.date(time)
-        writer.empty(2)
-        writer.text(hasFix ? "A" : "N")
+        writer.appendDate(time)
+        writer.appendEmptyFields(2)
+        writer.appendTexts(hasFix ? "A" : "N")
         writer.end()
     }
 
     private func writeVTG(to writer: inout SentenceWriter) {
         writer.begin("GNVTG")
         writeCourse(to: &writer)
-        writer.text("T")
-        writer.empty()
-        writer.text("M")
-        if hasFix { writer.number(speed, decimals: 3) } else { writer.empty() }
-        writer.text("N")
-        if hasFix { writer.number((speed * 1852 + 500) / 1000, decimals: 3) } else { writer.empty() }
-        writer.text("K", hasFix ? "A" : "N")
+        writer.appendTexts("T")
+        writer.appendEmptyFields()
+        writer.appendTexts("M")
+        if hasFix { writer.appendNumber(speed, decimals: 3) } else { writer.appendEmptyFields() }
+        writer.appendTexts("N")
+        if hasFix { writer.appendNumber((speed * 1852 + 500) / 1000, decimals: 3) } else { writer.appendEmptyFields() }
+        writer.appendTexts("K", hasFix ? "A" : "N")
         writer.end()
     }
 
     private func writeGGA(to writer: inout SentenceWriter) {
         writer.begin("GNGGA")
-        writer.time(time)
+        writer.appendTime(time)
         writeCoordinates(to: &writer)
         if hasFix {
-            writer.text("1")
-            writer.number(satellitesUsed, width: 2)
-            writer.number(hdop, decimals: 2)
-            writer.number(altitude, decimals: 1)
-            writer.text("M")
-            writer.number(Self.geoidSeparation, decimals: 1)
-            writer.text("M")
+            writer.appendTexts("1")
+            writer.appendNumber(satellitesUsed, width: 2)
+            writer.appendNumber(hdop, decimals: 2)
+            writer.appendNumber(altitude, decimals: 1)
+            writer.appendTexts("M")
+            writer.appendNumber(Self.geoidSeparation, decimals: 1)
+            writer.appendTexts("M")
         } else {
-            writer.text("0", "00", "99.99")
-            writer.empty(4)
+            writer.appendTexts("0", "00", "99.99")
+            writer.appendEmptyFields(4)
         }
-        writer.empty(2)
+        writer.appendEmptyFields(2)
         writer.end()
     }
 
     private func writeGSA(to writer: inout SentenceWriter) {
         writer.begin("GNGSA")
-        writer.text("A", hasFix ? "3" : "1")
+        writer.appendTexts("A", hasFix ? "3" : "1")
         for index in 0..<12 {
-            if hasFix, index < satellitesUsed { writer.number(Int64(2 + index * 2), width: 2) } else { writer.empty() }
+            if hasFix, index < satellitesUsed {
+                writer.appendNumber(Int64(2 + index * 2), width: 2)
+            } else {
+                writer.appendEmptyFields()
+            }
         }
         if hasFix {
-            writer.number(hdop * 17 / 10, decimals: 2)
-            writer.number(hdop, decimals: 2)
-            writer.number(hdop * 14 / 10, decimals: 2)
+            writer.appendNumber(hdop * 17 / 10, decimals: 2)
+            writer.appendNumber(hdop, decimals: 2)
+            writer.appendNumber(hdop * 14 / 10, decimals: 2)
         } else {
-            writer.text("99.99", "99.99", "99.99")
+            writer.appendTexts("99.99", "99.99", "99.99")
         }
         writer.end()
     }
@@ -128,14 +132,18 @@ extension ReceiverReading {
         let parts = (satellites.count + 3) / 4
         for part in 0..<parts {
             writer.begin("GPGSV")
-            writer.number(Int64(parts))
-            writer.number(Int64(part + 1))
-            writer.number(Int64(satellites.count), width: 2)
+            writer.appendNumber(Int64(parts))
+            writer.appendNumber(Int64(part + 1))
+            writer.appendNumber(Int64(satellites.count), width: 2)
             for satellite in satellites[(part * 4)..<min(part * 4 + 4, satellites.count)] {
-                writer.number(satellite.number, width: 2)
-                writer.number(satellite.elevation, width: 2)
-                writer.number(satellite.azimuth, width: 3)
-                if hasFix { writer.number(satellite.carrierToNoise, width: 2) } else { writer.empty() }
+                writer.appendNumber(satellite.number, width: 2)
+                writer.appendNumber(satellite.elevation, width: 2)
+                writer.appendNumber(satellite.azimuth, width: 3)
+                if hasFix {
+                    writer.appendNumber(satellite.carrierToNoise, width: 2)
+                } else {
+                    writer.appendEmptyFields()
+                }
             }
             writer.end()
         }
@@ -144,21 +152,21 @@ extension ReceiverReading {
     private func writeGLL(to writer: inout SentenceWriter) {
         writer.begin("GNGLL")
         writeCoordinates(to: &writer)
-        writer.time(time)
-        writer.text(hasFix ? "A" : "V", hasFix ? "A" : "N")
+        writer.appendTime(time)
+        writer.appendTexts(hasFix ? "A" : "V", hasFix ? "A" : "N")
         writer.end()
     }
 
     private func writeCoordinates(to writer: inout SentenceWriter) {
         guard hasFix else {
-            writer.empty(4)
+            writer.appendEmptyFields(4)
             return
         }
-        writer.coordinate(latitude, degreeDigits: 2, positive: "N", negative: "S")
-        writer.coordinate(longitude, degreeDigits: 3, positive: "E", negative: "W")
+        writer.appendCoordinate(latitude, degreeDigits: 2, positive: "N", negative: "S")
+        writer.appendCoordinate(longitude, degreeDigits: 3, positive: "E", negative: "W")
     }
 
     private func writeCourse(to writer: inout SentenceWriter) {
-        if hasFix, let course { writer.number(course, decimals: 2) } else { writer.empty() }
+        if hasFix, let course { writer.appendNumber(course, decimals: 2) } else { writer.appendEmptyFields() }
     }
 }

@@ -109,46 +109,46 @@ package struct SentenceWriter {
         address.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
     }
 
-    package mutating func empty(_ count: Int = 1) {
+    package mutating func appendEmptyFields(_ count: Int = 1) {
         for _ in 0..<count { bytes.append(UInt8(ascii: ",")) }
     }
 
-    package mutating func text(_ texts: StaticString...) {
+    package mutating func appendTexts(_ texts: StaticString...) {
         for text in texts {
-            empty()
+            appendEmptyFields()
             text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
         }
     }
 
-    /// Writes a number that is given in units of its last decimal. It has at least `width` digits before the decimal
+    /// Appends a number that is given in units of its last decimal. It has at least `width` digits before the decimal
     /// point.
-    package mutating func number(_ value: Int64, decimals: Int = 0, width: Int = 1) {
-        empty()
+    package mutating func appendNumber(_ value: Int64, decimals: Int = 0, width: Int = 1) {
+        appendEmptyFields()
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        digits(value.magnitude, decimals: decimals, width: width)
+        appendDigits(value.magnitude, decimals: decimals, width: width)
     }
 
-    /// Writes a coordinate that is given in units of 0.00001 minute, followed by the letter of its hemisphere.
-    package mutating func coordinate(
+    /// Appends a coordinate that is given in units of 0.00001 minute, followed by the letter of its hemisphere.
+    package mutating func appendCoordinate(
         _ value: Int64, degreeDigits: Int, positive: StaticString, negative: StaticString
     ) {
         let magnitude = value.magnitude
         let (degrees, minutes) = magnitude.quotientAndRemainder(dividingBy: 6_000_000)
-        empty()
-        digits(degrees * 10_000_000 + minutes, decimals: 5, width: degreeDigits + 2)
-        text(value < 0 ? negative : positive)
+        appendEmptyFields()
+        appendDigits(degrees * 10_000_000 + minutes, decimals: 5, width: degreeDigits + 2)
+        appendTexts(value < 0 ? negative : positive)
     }
 
-    /// Writes the time of day, with hundredths of a second.
-    package mutating func time(_ time: UTCTime) {
+    /// Appends the time of day, with hundredths of a second.
+    package mutating func appendTime(_ time: UTCTime) {
         let ofDay = Int64(time.millisecondOfDay)
         let clock = ofDay / 3_600_000 * 10_000 + ofDay / 60_000 % 60 * 100 + ofDay / 1000 % 60
-        number(clock * 100 + ofDay % 1000 / 10, decimals: 2, width: 6)
+        appendNumber(clock * 100 + ofDay % 1000 / 10, decimals: 2, width: 6)
     }
 
-    package mutating func date(_ time: UTCTime) {
+    package mutating func appendDate(_ time: UTCTime) {
         let (year, month, day) = time.civilDate
-        number(Int64(day * 10_000 + month * 100 + year % 100), width: 6)
+        appendNumber(Int64(day * 10_000 + month * 100 + year % 100), width: 6)
     }
 
     package mutating func end() {
@@ -160,7 +160,7 @@ package struct SentenceWriter {
         bytes.append(10)
     }
 
-    private mutating func digits(_ value: UInt64, decimals: Int, width: Int) {
+    private mutating func appendDigits(_ value: UInt64, decimals: Int, width: Int) {
         var divisor: UInt64 = 1
         var left = 1
         while left < decimals + width || value / divisor >= 10 {

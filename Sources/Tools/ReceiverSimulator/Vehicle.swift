@@ -69,12 +69,12 @@ struct Vehicle: Sendable {
     private mutating func stop() {
         speed = 0
         currentAcceleration = 0
-        guard let light = nextLight() else { return }
+        guard let light = nextStretchWithRedLight() else { return }
         passedStopLine = light.stopLine
         waitingSeconds = light.redSeconds
     }
 
-    private func nextLight() -> RoadStretch? {
+    private func nextStretchWithRedLight() -> RoadStretch? {
         road.first { $0.redSeconds > 0 && $0.stopLine > passedStopLine && $0.stopLine > travelled - 3 }
     }
 
@@ -89,7 +89,7 @@ struct Vehicle: Sendable {
                 wanted = min(wanted, maximumSpeed(slowingTo: stretch.bendSpeed, within: stretch.bendStart - travelled))
             }
         }
-        if let light = nextLight() {
+        if let light = nextStretchWithRedLight() {
             let distance = light.stopLine - travelled
             wanted = distance < 0.5 ? 0 : min(wanted, maximumSpeed(slowingTo: 0, within: distance))
             if wanted < 0.4 { wanted = 0 }

@@ -67,7 +67,8 @@ private struct ReceiverLoop {
         case overdue
     }
 
-    private struct Judgement: Equatable {
+    /// The condition of an open line, and the obstacle to its fixes; `nil` if there is no obstacle.
+    private struct LineAssessment: Equatable {
         let condition: LineWatch.Condition
         let obstacle: ReceiverFault?
     }
@@ -150,7 +151,7 @@ private struct ReceiverLoop {
             openedAt: MonotonicTime.now, interval: interval, timeout: receiver.timeout, trial: line.trial?.limit)
         var session = LineSession(decoder: receiver.decoder, watch: watch)
         var pace = ReadPace(openedAt: MonotonicTime.now)
-        var judgement: Judgement?
+        var assessment: LineAssessment?
         positionWatch.startOver()
         tap?.lineOpened()
         defer {
@@ -167,9 +168,9 @@ private struct ReceiverLoop {
             progress?.loopIterated()
             let now = MonotonicTime.now
             if checkOverdue(line, in: session, at: now) { return .overdue }
-            let next = Judgement(condition: session.watch.condition(at: now), obstacle: session.obstacle)
-            report(next, after: judgement, of: line, in: session, at: now)
-            judgement = next
+            let next = LineAssessment(condition: session.watch.condition(at: now), obstacle: session.obstacle)
+            report(next, after: assessment, of: line, in: session, at: now)
+            assessment = next
             let wakeUp = session.nextWakeUp(after: now)
             let pause = min(wakeUp, positionWatch.nextChange(after: now) ?? wakeUp) - now
             let readPause = pace.pauseDuration(at: now)
@@ -214,16 +215,16 @@ private struct ReceiverLoop {
         return true
     }
 
-    /// Reports the changes since the last judgement.
+    /// Reports the changes since the last assessment.
     private mutating func report(
-        _ judgement: Judgement, after last: Judgement?, of line: any ReceiverLine, in session: LineSession,
+        _ assessment: LineAssessment, after last: LineAssessment?, of line: any ReceiverLine, in session: LineSession,
         at now: Duration
     ) {
-        if let obstacle = judgement.obstacle {
+        if let obstacle = assessment.obstacle {
             report(obstacle)
-        } else if judgement != last {
-            report(judgement.condition, of: line, in: session)
-        } else if judgement.condition == .receiving {
+        } else if assessment != last {
+            report(assessment.condition, of: line, in: session)
+        } else if assessment.condition == .receiving {
             report(positionsOn: line, in: session, at: now)
         }
     }

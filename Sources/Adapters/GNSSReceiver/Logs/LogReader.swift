@@ -13,7 +13,7 @@ import TimeAndChance
 package actor LogReader {
     /// The fixes and warnings from one part of a log.
     package struct Chunk: Sendable {
-        /// The log's name to show operators.
+        /// The log's name, as shown to operators.
         package let name: String
         package let fixes: [Fix]
         let warnings: [ReceiverWarning]

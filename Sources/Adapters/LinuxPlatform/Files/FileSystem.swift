@@ -246,13 +246,13 @@ package enum FileSystem {
         (try? FileStatus(followingLinksAt: directory))?.isSticky == true
     }
 
-    /// Synchronizes a file's contents to the disk.
+    /// Flushes a file's contents to the disk.
     package static func synchronizeFile(at path: String) throws(SystemError) {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }
     }
 
-    /// Synchronizes a directory's entries to the disk, so that a rename survives a power cut.
+    /// Flushes a directory's entries to the disk, so that a rename survives a power cut.
     package static func synchronizeDirectory(at path: String) throws(SystemError) {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
         try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }

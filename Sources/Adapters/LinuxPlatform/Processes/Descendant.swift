@@ -31,9 +31,9 @@ extension Descendant {
         self.init(status: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Whether the process can't currently start another process, because it is stopped, traced or dead, or waits in
-    /// the kernel, where a pending signal takes effect before it can fork. A process in an unknown state also counts as
-    /// still.
+    /// Whether the process is stopped, traced or dead, or waits in the kernel, so that it can't currently start another
+    /// process. In the kernel, a pending signal takes effect before the process can fork. A process in an unknown state
+    /// also counts as still.
     var isStill: Bool { state.map { "TtZXxD".contains($0) } ?? true }
 
     /// Returns the descendants of process `root` among `processes`. Each of them follows its parent.

@@ -21,7 +21,7 @@ package final class ListeningSocket: Sendable {
             let socket = try Self.makeSocket(family: target.family)
             if case .unix(let path) = address {
                 try Self.requireUsablePath(path)
-                Self.removeAbandoned(path, at: target)
+                Self.removeSocketIfAbandoned(at: path, address: target)
             }
             try valueOrSystemError("bind") { unsafe target.withPointer { unsafe bind(socket.raw, $0, $1) } }
             // If the queue is full, a new client tries again only after a second. So the queue has room for 1024
@@ -64,7 +64,7 @@ package final class ListeningSocket: Sendable {
         // The file is removed only if no process listens, because another process may have created its own socket at
         // the path.
         if wasOpen, case .unix(let path) = address, let target = address.socketAddress {
-            Self.removeAbandoned(path, at: target)
+            Self.removeSocketIfAbandoned(at: path, address: target)
         }
     }
 
@@ -84,7 +84,7 @@ package final class ListeningSocket: Sendable {
     }
 
     /// Removes the Unix socket at `path` if it belongs to this user and no process listens on it.
-    private static func removeAbandoned(_ path: String, at target: SocketAddress) {
+    private static func removeSocketIfAbandoned(at path: String, address target: SocketAddress) {
         guard let status = try? FileStatus(at: path), status.kind == .socket, status.owner == geteuid(),
             isAbandoned(target)
         else { return }

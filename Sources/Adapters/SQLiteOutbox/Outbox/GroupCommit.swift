@@ -27,7 +27,7 @@ struct GroupCommit: Sendable, Hashable {
     /// Removes the first `count` updates, which are now on the disk.
     mutating func removeFirst(_ count: Int) { elements.removeFirst(min(count, elements.count)) }
 
-    /// Whether the updates must be committed now, because the next maintenance, after `interval`, would be too late.
+    /// Whether the updates must be committed before the next maintenance, which follows after `interval`.
     func isDue(_ durability: OutboxDurability, at now: Duration, nextMaintenanceAfter interval: Duration) -> Bool {
         guard let window = durability.window else { return count > 0 }
         return count >= window.updates || count > 0 && now - firstAppendedAt + interval >= window.span

@@ -1,8 +1,8 @@
 import LinuxPlatform
 import Operations
 
-/// A client that sends messages to the service manager. Assignments from a message that couldn't be sent are sent again
-/// with the next message.
+/// A client that sends messages to the service manager. The next message includes the assignments of earlier messages
+/// that couldn't be sent.
 final class ServiceManager: Sendable {
     private struct State {
         /// The assignments that couldn't be sent yet. Only the latest value of each variable is kept.

@@ -45,7 +45,7 @@ struct DemoCommand {
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await simulator.run() }
             group.addTask { await Self.simulateOutage(of: simulator, narrator: narrator, third: length / speed / 3) }
-            let failure = await replay.run(progress: Terminal.isInteractive)
+            let failure = await replay.run(showingProgress: Terminal.isInteractive)
             if Task.isCancelled {
                 narrator.close()
                 await replay.close()

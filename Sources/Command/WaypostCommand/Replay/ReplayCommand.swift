@@ -26,7 +26,7 @@ struct ReplayCommand {
         }
         let outbox = options.outbox.map { ReplayOutbox(continuing: $0) } ?? ReplayOutbox()
         let replay = try await prepareRun(with: outbox)
-        let failure = await replay.run(progress: Terminal.isInteractive && !options.asJSON)
+        let failure = await replay.run(showingProgress: Terminal.isInteractive && !options.asJSON)
         let isInterrupted = Task.isCancelled
         let (summary, ledger) = try await replay.summary()
         await replay.close()

@@ -123,7 +123,7 @@ struct ReplayRun: Sendable {
 
     /// Runs the replay to its end. If the input fails, returns the error instead of throwing it, so that the summary
     /// can be written first.
-    func run(progress showsProgress: Bool) async -> AgentError? {
+    func run(showingProgress showsProgress: Bool) async -> AgentError? {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await reportProgress(drawing: showsProgress) }
             defer { group.cancelAll() }  // removes the progress line

@@ -146,7 +146,8 @@ struct ReplayPace: Encodable {
     let failures: [String: Int]
     /// The maximum time by which a fix was read too late; `nil` unless the replay runs in real time.
     let longestLagSeconds: Double?
-    /// The maximum time for which an update was pending; `nil` for one vehicle.
+    /// The maximum time for which an update was pending; `nil` if the replay has only one vehicle, or if no update was
+    /// accepted.
     private(set) var longestWaitSeconds: Double?
 
     init(_ figures: RequestFigures, requests: Int, duration: Duration, driven: Duration) {

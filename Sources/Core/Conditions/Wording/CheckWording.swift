@@ -117,7 +117,7 @@ extension CheckFinding {
         case .statusPortUnknown:
             Wording(
                 """
-                status.listen: port 0 means another port at each start, so waypost status, waypost why and the \
+                status.listen: port 0 means a different port at each start, so waypost status, waypost why and the \
                 program that collects metrics can't find the service
                 """, "set it to 127.0.0.1:9464")
         }

@@ -111,7 +111,7 @@ extension FixAbsence {
             remedy = "have the receiver also send RMC or ZDA"
         case .otherShips:
             cause = "AIS messages of other ships, but no position of this vehicle"
-            remedy = "use the sentences of a GNSS receiver"
+            remedy = isRecorded ? "use a log from a GNSS receiver" : "use the output of a GNSS receiver"
         case .noPositionSentences:
             cause = "no sentence contains a position with its time"
             remedy = "have the receiver send RMC and GGA"

@@ -123,8 +123,8 @@ extension OnlineFinding.OtherConfiguration {
 extension OnlineFinding.Clock {
     fileprivate var words: ReportedText {
         switch self {
-        case .ownSynchronized: "this machine's clock, which is synchronized"
-        case .ownUnsynchronized: "this machine's clock, which is not synchronized"
+        case .ownSynchronized: "this machine's clock, which is synchronised"
+        case .ownUnsynchronized: "this machine's clock, which is not synchronised"
         case .fleetEngine: "Fleet Engine's clock"
         }
     }

@@ -49,13 +49,13 @@ extension OutboxError: CustomStringConvertible {
                 "the outbox can't be read or written\(because)",
                 "check that its path is a file in a directory that this user can write to, on a working disk")
         case .missing:
-            Wording("there is no outbox yet", "waypost run creates it, and so does replay with --outbox \(path)")
+            Wording("there is no outbox yet", "create it with waypost run, or with waypost replay --outbox \(path)")
         case .otherVehicle: wordingForOtherVehicle
         case .silent:
             Wording(
                 cause == .opening ? "the outbox is not open yet" : "the outbox does not answer",
                 "check its disk (dmesg); it may be failing")
-        case .closed: Wording("the outbox has been closed and accepts nothing", "")
+        case .closed: Wording("the outbox has been closed and no longer accepts updates", "")
         }
     }
 
@@ -142,7 +142,7 @@ extension OutboxError.Cause {
         case .rowUnreadable(let sequence): "update \(sequence) fails its checksum"
         case .rowMisplaced(let sequence): "update \(sequence) is out of place"
         case .earlierCopy(let accepted, let known):
-            "it is an old copy, which ends at update \(accepted), but update \(known) had been accepted"
+            "it is an old copy: it ends at update \(accepted), but update \(known) has already been accepted"
         case .inconsistentReads: "each read returns different data"
         case .logEndsBeforeUpdate(let sequence): "its write-ahead log ends before update \(sequence)"
         case .logEndsBeforeRevision(let revision): "its write-ahead log ends before change \(revision)"

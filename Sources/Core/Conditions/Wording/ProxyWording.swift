@@ -1,6 +1,6 @@
 package import ReportedText
 
-/// Messages about a proxy that made no connection.
+/// Messages about a proxy through which no connection was made.
 extension ProxyFault {
     /// Returns the fault and its remedy. `message` is the transport's message.
     package func wording(_ message: ReportedText = "") -> Wording {
@@ -20,7 +20,7 @@ extension ProxyFault {
         case .notAProxy: Wording("the server at \(origin) isn't a proxy: \(message)", "correct \(key).url")
         case .rejected:
             Wording(
-                "the proxy \(origin) made no connection: \(message)",
+                "the proxy \(origin) rejected the connection: \(message)",
                 "check its rules, \(key).user and \(key).password")
         }
     }

@@ -105,8 +105,8 @@ extension ReceiverFault {
         case .noPositionSentences(let input): input.wording
         case .noDate:
             Wording(
-                "positions arrive without a date, and this machine's clock is not synchronized",
-                "have the receiver send RMC or ZDA, or synchronize the clock (NTP)")
+                "positions arrive without a date, and this machine's clock is not synchronised",
+                "have the receiver send RMC or ZDA, or synchronise the clock (NTP)")
         case .gpsd(let fault): fault.wording
         }
     }

@@ -179,7 +179,8 @@ extension ClaimFault {
         case .misspelled(let name, let claim): Wording("names its vehicle under \(name)", settingRemedy("\(claim)"))
         case .noSubject(let claim):
             Wording("names no \(kind.noun) (it may be \(kind.others))", settingRemedy("\(claim)"))
-        case .fullResourceName: Wording("names the vehicle by its full path", settingRemedy("the id alone, \(kind.id)"))
+        case .fullResourceName:
+            Wording("names the vehicle by its full resource name", settingRemedy("the id alone, \(kind.id)"))
         case .otherLetterCase(let other):
             Wording(
                 "is for vehicle \(other), which differs from \(kind.id) only in upper and lower case",

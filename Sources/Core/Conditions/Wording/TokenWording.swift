@@ -182,10 +182,11 @@ extension TokenOrigin {
         return switch subject {
         case .vehicle, nil:
             Wording(
-                "it denies a token for this vehicle",
-                "check vehicle.vehicleId, that the vehicle is enrolled there, and \(keys)")
-        case .trip: Wording("it denies a token for this trip", "check whose trip it is, and \(keys)")
-        case .shipment: Wording("it denies a token for this shipment", "check whose shipment it is, and \(keys)")
+                "it refuses to issue a token for this vehicle",
+                "check vehicle.vehicleId, \(keys), and the vehicle's enrolment in the backend")
+        case .trip: Wording("it refuses to issue a token for this trip", "check whose trip it is, and \(keys)")
+        case .shipment:
+            Wording("it refuses to issue a token for this shipment", "check whose shipment it is, and \(keys)")
         }
     }
 }
@@ -203,7 +204,7 @@ extension ExpiryFault {
             let by: ReportedText =
                 switch evidence {
                 case .issuer: " by the endpoint's own clock (its Date header)"
-                case .synchronizedHost: " by this host's clock, which is synchronized"
+                case .synchronizedHost: " by this host's clock, which is synchronised"
                 case .statement: ""
                 }
             return Wording("\(giver) gave a token that had already expired\(by)", newOne)

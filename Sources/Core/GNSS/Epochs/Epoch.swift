@@ -208,8 +208,8 @@ struct PositionClaims {
         }
     }
 
-    /// Whether the epoch has no position, because a flag says so. The flag counts only if its talker has also sent a
-    /// position, or if no talker has sent one.
+    /// Whether a flag says that the epoch has no position. The flag counts only if its talker has also sent a position,
+    /// or if no talker has sent one.
     @inline(__always)
     var isVoid: Bool {
         !void.isEmpty && (positionTalkers.isEmpty || !positionTalkers.isDisjoint(with: voidTalkers.all))

@@ -43,8 +43,8 @@ struct FixCalendar {
     private var undatedSince: TimeOfDay?
     /// Whether `dateTimeout` has passed without a date.
     private var hasTimedOut = false
-    /// Whether fixes can't be dated, because the receiver has sent no date within the timeout and the host's clock
-    /// can't be used.
+    /// Whether the receiver has sent no date within the timeout and the host's clock can't be used, so that fixes can't
+    /// be dated.
     private(set) var lacksDate = false
 
     /// The maximum difference in milliseconds between the time of a date sentence and the time of a fix that it dates.

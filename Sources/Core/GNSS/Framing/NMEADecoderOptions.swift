@@ -59,7 +59,7 @@ extension NMEADecoderOptions.Dates {
         return (instant, periods == 0 ? nil : .weekRolloverRepaired)
     }
 
-    /// Whether `instant` may be right, because it is at most the tolerance before `earliest`, or later. If dates aren't
+    /// Whether `instant` is at most the tolerance before `earliest`, or later, so that it may be right. If dates aren't
     /// repaired, any instant may be right.
     func isPlausible(_ instant: UTCTime) -> Bool {
         guard case .repaired(_, let earliest, _) = self else { return true }

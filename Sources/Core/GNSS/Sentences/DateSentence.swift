@@ -65,8 +65,8 @@ struct TimeOfDay: Sendable, Hashable {
         return difference >= Self.millisecondsPerDay - Self.tolerance && !isLeapSecond && !other.isLeapSecond
     }
 
-    /// Whether the difference between two clocks may be due to time zones, because it is close to a multiple of a
-    /// quarter of an hour.
+    /// Whether the difference between two clocks is close to a multiple of a quarter of an hour, so that it may be due
+    /// to time zones.
     static func isZoneOffset(milliseconds: Int32) -> Bool {
         let remainder = abs(milliseconds) % quarterOfAnHour
         return abs(milliseconds) >= quarterOfAnHour - zoneTolerance

@@ -70,7 +70,7 @@ package struct MotionClassifier: Sendable {
     private static let defaultRadius = 10.0
 
     /// A period in which the vehicle stands in one place.
-    private struct Stand: Sendable {
+    private struct Standstill: Sendable {
         let origin: Fix
         /// The time in one place after which the vehicle is parked. It is shorter if the vehicle was already parked and
         /// has only crept since.
@@ -126,20 +126,21 @@ package struct MotionClassifier: Sendable {
         }
     }
 
-    private var stand: Stand?
+    private var standstill: Standstill?
     private var isMoving = false
 
     package init() {}
 
     /// The time at which the vehicle began to stand in its current place; `nil` while it moves.
-    package var standingSince: UTCTime? { stand.flatMap { $0.interruptedAt == nil ? $0.origin.timeOfFix : nil } }
+    package var standingSince: UTCTime? { standstill.flatMap { $0.interruptedAt == nil ? $0.origin.timeOfFix : nil } }
 
     /// Returns the motion at the next fix; `nil` if neither the speed nor the positions show it.
     package mutating func motion(at fix: Fix) -> Motion? {
-        if let stand, Self.hasLeft(stand, at: fix) { self.stand = nil }
-        if stand?.detectCreep(to: fix) ?? false, stand?.isParked(at: fix.timeOfFix) ?? false {
-            stand =
-                fix.speedMetersPerSecond == nil ? Stand(origin: fix, timeUntilParked: Motion.maximumInterruption) : nil
+        if let standstill, Self.hasLeft(standstill, at: fix) { self.standstill = nil }
+        if standstill?.detectCreep(to: fix) ?? false, standstill?.isParked(at: fix.timeOfFix) ?? false {
+            standstill =
+                fix.speedMetersPerSecond == nil
+                ? Standstill(origin: fix, timeUntilParked: Motion.maximumInterruption) : nil
         }
         guard let speed = fix.knownSpeedMetersPerSecond else { return motionWithoutSpeed(at: fix) }
         updateStand(at: fix, speed: speed)
@@ -148,52 +149,52 @@ package struct MotionClassifier: Sendable {
         return Motion(kind: isMoving ? .moving : .creeping, place: nil)
     }
 
-    /// Begins, interrupts, resumes or ends a stand, depending on the speed at the next fix.
+    /// Begins, interrupts, resumes or ends a standstill, depending on the speed at the next fix.
     private mutating func updateStand(at fix: Fix, speed: Double) {
-        guard let stand else {
-            if speed < Motion.standingSpeed { self.stand = Stand(origin: fix) }
+        guard let standstill else {
+            if speed < Motion.standingSpeed { self.standstill = Standstill(origin: fix) }
             return
         }
-        if let interruptedAt = stand.interruptedAt {
-            let place = stand.place ?? stand.origin
+        if let interruptedAt = standstill.interruptedAt {
+            let place = standstill.place ?? standstill.origin
             let reach = max(Self.samePlaceRadius, fix.horizontalAccuracyMeters ?? 0)
             if interruptedAt.duration(to: fix.timeOfFix) > Motion.maximumInterruption {
-                self.stand = speed < Motion.standingSpeed ? Stand(origin: fix) : nil
+                self.standstill = speed < Motion.standingSpeed ? Standstill(origin: fix) : nil
             } else if speed < Motion.standingSpeed {
-                if place.distance(to: fix) > reach { self.stand = Stand(origin: fix) }
-                self.stand?.interruptedAt = nil
+                if place.distance(to: fix) > reach { self.standstill = Standstill(origin: fix) }
+                self.standstill?.interruptedAt = nil
             }
-        } else if speed >= (stand.isParked(at: fix.timeOfFix) ? Motion.movingSpeed : Motion.creepingSpeed) {
-            self.stand?.interruptedAt = fix.timeOfFix
+        } else if speed >= (standstill.isParked(at: fix.timeOfFix) ? Motion.movingSpeed : Motion.creepingSpeed) {
+            self.standstill?.interruptedAt = fix.timeOfFix
         }
     }
 
     private mutating func standingMotion(at fix: Fix) -> Motion? {
-        guard var stand, stand.interruptedAt == nil else { return nil }
+        guard var standstill, standstill.interruptedAt == nil else { return nil }
         isMoving = false
-        guard stand.isParked(at: fix.timeOfFix) else { return Motion(kind: .standing, place: nil) }
-        stand.addParkedFix(fix)
-        self.stand = stand
-        return Motion(kind: .parked, place: stand.place)
+        guard standstill.isParked(at: fix.timeOfFix) else { return Motion(kind: .standing, place: nil) }
+        standstill.addParkedFix(fix)
+        self.standstill = standstill
+        return Motion(kind: .parked, place: standstill.place)
     }
 
-    /// Returns the motion at a fix that has neither a reported nor a derived speed. Without a speed, only parking can
-    /// be recognised; otherwise the result is `nil`.
+    /// Returns the motion at a fix that has neither a reported nor a derived speed. Returns `nil` if the vehicle isn't
+    /// parked, because only parking can be recognised without a speed.
     private mutating func motionWithoutSpeed(at fix: Fix) -> Motion? {
         isMoving = false
-        var known = stand ?? Stand(origin: fix)
+        var known = standstill ?? Standstill(origin: fix)
         known.interruptedAt = nil
         let isParked = known.isParked(at: fix.timeOfFix)
         if isParked { known.addParkedFix(fix) }
-        stand = known
+        standstill = known
         return isParked ? Motion(kind: .parked, place: known.place) : nil
     }
 
-    /// Whether the vehicle has left at any speed, because `fix` is outside the circle around the stand's first fix. The
-    /// stand also ends if the clock was set back.
-    private static func hasLeft(_ stand: Stand, at fix: Fix) -> Bool {
+    /// Whether `fix` is outside the circle around the first fix of the standstill, so that the vehicle has left at any
+    /// speed. The standstill also ends if the clock was set back.
+    private static func hasLeft(_ standstill: Standstill, at fix: Fix) -> Bool {
         let reach = max(standRadius, 2 * (fix.horizontalAccuracyMeters ?? 0))
-        return stand.origin.distance(to: fix) > reach || fix.timeOfFix < stand.origin.timeOfFix
+        return standstill.origin.distance(to: fix) > reach || fix.timeOfFix < standstill.origin.timeOfFix
     }
 
     /// Whether the distance between `place` and `fix` may be drift. If `fix` is much more accurate, it isn't drift,

@@ -86,8 +86,8 @@ package struct ReportingPolicy: Sendable {
         hasDeparted = false
     }
 
-    /// Whether `fix` proves the extrapolation of `reported` wrong, because the two positions are farther apart than
-    /// their errors and ordinary manoeuvres can explain.
+    /// Whether `fix` is farther from the extrapolated position of `reported` than their errors and ordinary manoeuvres
+    /// can explain, so that the extrapolation is wrong.
     private func isExtrapolation(of reported: Fix, disprovedBy fix: Fix) -> Bool {
         let off = reported.extrapolated(to: fix.timeOfFix).distance(to: fix)
         let errors = [reported, fix].reduce(0) { $0 + ($1.horizontalAccuracyMeters ?? Self.defaultRadius) }
@@ -97,7 +97,7 @@ package struct ReportingPolicy: Sendable {
         return off > errors + interval / .seconds(1) * Self.manoeuvreMetersPerSecond
     }
 
-    /// Whether `fix` may be reported even if it isn't due, because the minimum time since the last update has passed.
+    /// Whether the minimum time since the last update has passed, so that `fix` may be reported even if it isn't due.
     func mayReport(_ fix: Fix) -> Bool {
         lastReported.map { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.minimumSpacing } ?? true
     }

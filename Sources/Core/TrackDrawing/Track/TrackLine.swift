@@ -17,7 +17,7 @@ struct TrackLine: Sendable {
     private(set) var bounds: PlaneBounds?
     /// The minimum distance between two consecutive points, in metres. A point closer to the previous one is left out.
     private var tolerance = 0.0
-    /// Whether the next point must begin a new piece, because the point that began the piece was left out.
+    /// Whether the point that began the piece was left out, so that the next point must begin a new piece.
     private var isBroken = false
     private let capacity: Int
 

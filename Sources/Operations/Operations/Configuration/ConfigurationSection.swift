@@ -465,7 +465,8 @@ extension ConfigurationSection {
             if [text, advice].allSatisfy({ $0.contains(where: \.isNumber) }) {
                 hint = Double(text) == nil ? "; a number has no quotes and no unit" : "; a number has no quotes"
             }
-        case .object(let members) where ValueReference(members) != nil: hint = "; only a string can be a reference"
+        case .object(let members) where ValueReference(members) != nil:
+            hint = "; only a string can be replaced by a reference"
         case .object, .array, .null: break
         }
         reportProblem(with: key, "is \(shown); \(advice)\(hint)")

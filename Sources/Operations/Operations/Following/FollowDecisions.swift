@@ -9,7 +9,7 @@ package struct FollowDecisions: Sendable {
     /// The next thing that the follower must do.
     package enum Step: Sendable, Hashable {
         /// Send the next request after a pause.
-        case read(after: Duration)
+        case sendRequest(after: Duration)
         /// Discard the token, and immediately send the request again with a new one.
         case renewToken
         /// Stop, because the trip has ended.
@@ -53,10 +53,10 @@ package struct FollowDecisions: Sendable {
             // After the pause, a new token is requested again, because the token's issuer may have been corrected by
             // then.
             hasRenewedToken = false
-            return (reportTrouble(reason), .read(after: retry.holdDelay(jitter: jitter)))
+            return (failureEvents(for: reason), .sendRequest(after: retry.holdDelay(jitter: jitter)))
         case .hold(let reason):
             failures += 1
-            return (reportTrouble(reason), .read(after: retry.holdDelay(jitter: jitter)))
+            return (failureEvents(for: reason), .sendRequest(after: retry.holdDelay(jitter: jitter)))
         case .retry(let reason, let after): return decide(afterFailure: reason, retryAfter: after, jitter: jitter)
         }
     }
@@ -83,20 +83,20 @@ package struct FollowDecisions: Sendable {
         let version = snapshot.routeVersion ?? lastSnapshot?.routeVersion
         lastSnapshot = snapshot
         lastSnapshot?.routeVersion = version
-        return (events, snapshot.isOver ? .end : .read(after: pause(jitter: jitter)))
+        return (events, snapshot.isOver ? .end : .sendRequest(after: pause(jitter: jitter)))
     }
 
     private mutating func decide(afterFailure reason: ReportedText, retryAfter: Duration?, jitter: Double) -> Decision {
         failures += 1
         let backoff = retry.delay(beforeRetry: failures, jitter: jitter, requestedDelay: retryAfter)
-        return (reportTrouble(reason), .read(after: max(pause(jitter: jitter), backoff)))
+        return (failureEvents(for: reason), .sendRequest(after: max(pause(jitter: jitter), backoff)))
     }
 
     /// Returns the pause before the next request. It varies by ± 10 %, so that followers don't all send at the same
     /// time.
     private func pause(jitter: Double) -> Duration { Self.requestInterval * (0.9 + 0.2 * jitter) }
 
-    private mutating func reportTrouble(_ reason: ReportedText) -> [FollowEvent] {
+    private mutating func failureEvents(for reason: ReportedText) -> [FollowEvent] {
         defer { lastTrouble = reason }
         return lastTrouble == reason ? [] : [.trouble(reason.description)]
     }

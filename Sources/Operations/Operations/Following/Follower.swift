@@ -73,7 +73,7 @@ public struct Follower: Sendable {
             guard !Task.isCancelled else { return }  // the cancellation may have aborted the request
             for event in events { try await report(event) }
             switch step {
-            case .read(let pause): await clock.sleep(for: pause)
+            case .sendRequest(let pause): await clock.sleep(for: pause)
             case .renewToken: break
             case .end: return
             }

@@ -109,12 +109,12 @@ package final class AgentMonitor: ReportingObserver {
     /// Creates a monitor.
     ///
     /// - Parameters:
-    ///   - clock: the clock.
-    ///   - log: receives a line when a condition begins, changes or ends.
+    ///   - clock: the clock that times the conditions.
+    ///   - log: the writer that receives a line when a condition begins, changes or ends.
     ///   - servesManyVehicles: whether the agent serves many vehicles, as in a load test.
-    ///   - systemTime: returns the host's time, which is compared with other clocks. It is `nil` for recorded logs,
-    ///     because their dates are in the past and a replay may pause.
-    ///   - synchronizedTime: returns the host's time if the host's clock is synchronised, otherwise `nil`.
+    ///   - systemTime: a function that returns the host's time, which is compared with other clocks; `nil` for recorded
+    ///     logs, because their dates are in the past and a replay may pause.
+    ///   - synchronizedTime: a function that returns the host's time, or `nil` if the host's clock isn't synchronised.
     package init(
         clock: MonotonicClock, log: LogWriter? = nil, servesManyVehicles: Bool = false,
         systemTime: (@Sendable () -> UTCTime)? = nil,

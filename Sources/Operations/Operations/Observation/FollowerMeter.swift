@@ -47,8 +47,8 @@ package struct FollowerErrors: Sendable {
 
     /// The last reported position; `nil` before the first one.
     private var reported: Fix?
-    /// The latest fix; `nil` if there is none to measure. It hasn't been measured yet, because an update may still be
-    /// made from it.
+    /// The latest fix; `nil` if there is none. The follower's error at this fix hasn't been added yet, because an
+    /// update may still be made from the fix.
     private var latest: MeasuredFix?
     /// The fixes since the last reported position, whose track hasn't been reported yet.
     private var waitingFixes: [MeasuredFix] = []

@@ -7,7 +7,7 @@ struct Dice: Sendable {
 
     /// - Parameters:
     ///   - seed: the seed of the run.
-    ///   - stream: the part of the world that draws.
+    ///   - stream: the part of the simulated world that draws the random numbers.
     init(seed: UInt64, stream: Stream) {
         generator = SplitMix64(
             seed: seed &* 0xD134_2543_DE82_EF95 &+ stream.rawValue &* 0x2545_F491_4F6C_DD1D)
