@@ -108,7 +108,7 @@ struct OutboxCommands {
         _ = try directory.write([], to: "outbox.sqlite")
         let result = try await runOutbox("list", config: config)
         #expect(result.code == 69)
-        #expect(result.errors.hasSuffix("; the service repairs it at its next start\n"), "\(result.errors)")
+        #expect(result.errors.hasSuffix("; restart the service to repair it\n"), "\(result.errors)")
     }
 
     @Test func rejectInvalidArguments() async throws {

@@ -72,8 +72,8 @@ import Testing
                 noFix(
                     .rejectedPositions(
                         rejected: 3, stated: 4, field: "longitude out of range", count: 3, log: "b.log", firstLine: 2)),
-                "no fix in a.log: 3 of 4 sentences with a position were rejected: longitude out of range in 3; waypost fixes b.log "
-                    + "--explain 2 shows the first; set the receiver to NMEA 0183, and record the log again"
+                "no fix in a.log: 3 of 4 sentences with a position were rejected: longitude out of range in 3; see the first with "
+                    + "waypost fixes b.log --explain 2; set the receiver to NMEA 0183, and record the log again"
             ),
             (
                 noFix(.noPositionSentences, isRecorded: false, leftOut: FixAbsence.OmittedSentences(3, of: 4)),

@@ -45,7 +45,7 @@ import WaypostTestSupport
                 + "path on another disk"),
         Case(
             error: OutboxError(.damaged, path: "/o", .rowUnreadable(6)), isForTool: true,
-            sentence: "/o: damaged (update 6 fails its checksum); the service repairs it at its next start"),
+            sentence: "/o: damaged (update 6 fails its checksum); restart the service to repair it"),
         Case(
             error: OutboxError(.damagedAgain, path: "/o", .notSQLite),
             sentence: "/o: damaged again after a repair (it is not an SQLite database); check the disk, or use an "

@@ -103,7 +103,7 @@ extension FixAbsence {
             remedy =
                 isRecorded
                 ? """
-                waypost fixes \(log) --explain \(line) shows the first; set the receiver to NMEA 0183
+                see the first with waypost fixes \(log) --explain \(line); set the receiver to NMEA 0183
                 """ : "record a minute of the receiver's output and run waypost fixes --explain"
         case .undated(let count):
             subject = "no fix with a date"

@@ -66,7 +66,7 @@ extension OutboxError: CustomStringConvertible {
             Wording(
                 "another program has locked the outbox\(because)",
                 "try again, or stop that program (find it with fuser -v \(path))")
-        case .damaged: Wording("damaged\(because)", "the service repairs it at its next start")
+        case .damaged: Wording("damaged\(because)", "restart the service to repair it")
         case .forbidden: Wording("this user can't read or write the outbox\(because)", "use sudo")
         default: nil
         }
