@@ -652,7 +652,7 @@ struct CheckCommand {
                 "\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
         #expect(ending == .exited(0))
         #expect(
-            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 means another port at") },
+            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 means a different port at") },
             "\(lines)")
     }
 
@@ -766,7 +766,7 @@ struct CheckCommand {
         let checkOutput = String(decoding: outcome.standardOutput, as: UTF8.self)
         let words =
             outboxExists
-            ? "FAIL  outbox         \(path): damaged (it is empty); the service "
+            ? "FAIL  outbox         \(path): damaged (it is empty); restart the "
             : "skip  outbox         \(path) does not exist yet; "
         #expect(checkOutput.contains(words), "\(checkOutput)")
         #expect(checkOutput.contains("FAIL  token ") && !checkOutput.contains("denied"), "\(checkOutput)")
