@@ -136,7 +136,7 @@ final class OutboxEngine {
     /// Does the work that is due every `maintenanceInterval`. Returns whether any update has become pending again.
     func maintain() throws(OutboxError) -> Bool {
         let isLogMoved = try perform { store throws(OutboxError) in
-            guard opening.isLogRemoved() else { return false }
+            if opening.checkLog() { return false }
             try ownership?.verify()
             return opening.moveRemovedLog(of: store)
         }

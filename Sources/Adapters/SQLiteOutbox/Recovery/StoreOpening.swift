@@ -119,15 +119,14 @@ final class StoreOpening {
         hasReportedLongLog = isLong
     }
 
-    /// Returns whether the log of the open store has been removed or replaced. If the process were killed then, the
-    /// log's content would be lost. Otherwise checks the log's size.
-    func isLogRemoved() -> Bool {
-        do throws(SystemError) {
-            let status = try files.disk.entry(at: files.log)
-            if let log, status?.identity != log { return true }
-            checkSize(ofLog: status?.bytes ?? 0)
-        } catch {}  // an unreadable status shows neither
-        return false
+    /// Checks the size of the open store's log, and reports a log that is too long. Returns `false` if the log has been
+    /// removed or replaced; if the process were killed then, the log's content would be lost.
+    func checkLog() -> Bool {
+        let status: FileStatus?
+        do throws(SystemError) { status = try files.disk.entry(at: files.log) } catch { return true }
+        if let log, status?.identity != log { return false }
+        checkSize(ofLog: status?.bytes ?? 0)
+        return true
     }
 
     /// Moves the content of the removed log into the database. Returns whether the move succeeded. Until it does,

@@ -24,9 +24,9 @@ package enum CSVFormat {
         bytes.append(",")
         if let satellitesUsed = fix.satellitesUsed { bytes.append(number: UInt64(satellitesUsed.magnitude)) }
         bytes.append(",")
-        bytes.append(text: fix.quality.rawValue)
+        bytes.append(contentsOf: fix.quality.rawValue.utf8)
         bytes.append(",")
-        if let mode = fix.mode { bytes.append(text: mode.rawValue) }
+        if let mode = fix.mode { bytes.append(contentsOf: mode.rawValue.utf8) }
         appendField(fix.derived.speedMetersPerSecond, decimals: FixPrecision.metersPerSecond, to: &bytes)
         appendField(fix.derived.headingDegrees, decimals: FixPrecision.headingDegrees, to: &bytes)
         bytes.append("\n")
@@ -124,10 +124,10 @@ package enum JSONLinesFormat {
             bytes.append(number: UInt64(satellitesUsed.magnitude))
         }
         bytes.append(",\"quality\":\"")
-        bytes.append(text: fix.quality.rawValue)
+        bytes.append(contentsOf: fix.quality.rawValue.utf8)
         if let mode = fix.mode {
             bytes.append("\",\"mode\":\"")
-            bytes.append(text: mode.rawValue)
+            bytes.append(contentsOf: mode.rawValue.utf8)
         }
         bytes.append("\"")
         bytes.append(
@@ -145,13 +145,6 @@ extension [UInt8] {
     @inline(__always)
     fileprivate mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { unsafe append(contentsOf: $0) }
-    }
-
-    /// Appends a string whose UTF-8 is contiguous. This is faster than appending its `utf8` view.
-    @inline(__always)
-    fileprivate mutating func append(text: String) {
-        var text = text
-        text.withUTF8 { unsafe append(contentsOf: $0) }
     }
 
     /// Appends `value`, rounded to `decimals` digits after the point, between `prefix` and `suffix`. Appends nothing if
