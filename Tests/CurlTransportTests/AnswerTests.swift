@@ -37,7 +37,7 @@ import Testing
         var answer = CurlAnswer(bodyLimit: 10)
         #expect(feed(body: 6, to: &answer))
         #expect(feed(body: bytes - 6, to: &answer) == isAccepted)
-        #expect((answer.sizeError == nil) == isAccepted)
+        #expect((answer.sizeFault == nil) == isAccepted)
     }
 
     @Test func rejectsAnEndlessHeader() {
@@ -46,6 +46,6 @@ import Testing
         var count = 0
         while feed(line, to: &answer) { count += 1 }
         #expect(count == CurlAnswer.headerLimit / line.utf8.count)
-        #expect(answer.sizeError != nil)
+        #expect(answer.sizeFault != nil)
     }
 }

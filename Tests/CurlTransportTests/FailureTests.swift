@@ -1,4 +1,5 @@
 import CCurl
+import Conditions
 import HTTPMessages
 import ReportedText
 import Testing
@@ -25,16 +26,16 @@ import Testing
     func hasTheCodeThatCorrespondsToLibcurls(curl: CURLcode, code: HTTPTransportError.Code) {
         let failure = CurlFailure(curl, message: "words", limits: HTTPLimits())
         #expect(failure.code == code)
-        #expect(!failure.cause.isEmpty)
+        #expect(!failure.fault.cause.isEmpty)
     }
 
     @Test func connectionFailureGivesItsReasonOnce() {
         let message: ReportedText = "Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server"
         let failure = CurlFailure(
             CURLE_COULDNT_CONNECT, message: message, refusal: "Connection refused", limits: HTTPLimits())
-        #expect(failure.cause == "no connection: Connection refused")
+        #expect(failure.fault.cause == "no connection: Connection refused")
         let unexplained = CurlFailure(CURLE_COULDNT_CONNECT, message: message, limits: HTTPLimits())
-        #expect("\(unexplained.cause)" == "no connection: \(message)")
+        #expect("\(unexplained.fault.cause)" == "no connection: \(message)")
     }
 
     /// The numbers are OpenSSL's `X509_V_...`.
@@ -47,7 +48,7 @@ import Testing
     func certificateFailureNamesTheFault(verification: Int, fault: CertificateFault?) {
         let failure = CurlFailure(
             CURLE_PEER_FAILED_VERIFICATION, message: "words", verificationResult: verification, limits: HTTPLimits())
-        #expect(failure.cause == "its certificate is not trusted: words" && failure.certificateFault == fault)
+        #expect(failure.fault.cause == "its certificate is not trusted: words" && failure.certificateFault == fault)
         // The result of the verification says nothing about a connection that failed for another reason.
         let other = CurlFailure(
             CURLE_SSL_CONNECT_ERROR, message: "words", verificationResult: verification, limits: HTTPLimits())
@@ -57,13 +58,13 @@ import Testing
     @Test func authoritiesFileFailureHasARemedy() {
         let failure = CurlFailure(CURLE_SSL_CACERT_BADFILE, message: "error adding trust anchors", limits: HTTPLimits())
         #expect(
-            "\(failure.cause)"
+            "\(failure.fault.cause)"
                 == "the file of certificate authorities cannot be read: install ca-certificates, or specify a file "
                 + "in caFile (error adding trust anchors)")
     }
 
     @Test(arguments: [(Duration.seconds(10), "10 s"), (.milliseconds(1500), "1.5 s"), (.zero, "0 s")])
-    func formatsTimesInSeconds(duration: Duration, text: String) {
-        #expect(duration.formattedSeconds == text)
+    func statesItsLimitInSeconds(limit: Duration, text: String) {
+        #expect("\(TransferFault.answerTimedOut(limit: limit).cause)" == "no complete answer within \(text)")
     }
 }

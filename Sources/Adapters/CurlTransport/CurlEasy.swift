@@ -192,13 +192,10 @@ extension CurlEasy {
         unsafe head = nil
         for field in headers.fields {
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(HTTPHeaders.isTokenByte) else {
-                throw HTTPTransportError(.transportFailed, "\(origin): a request header has an unusable name")
+                throw HTTPTransportError(.unusableHeaderName, to: origin)
             }
             guard !field.value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
-                throw HTTPTransportError(
-                    .transportFailed,
-                    "\(origin): the value for header \(field.name) contains a line break or a control character"
-                )
+                throw HTTPTransportError(.unusableHeaderValue(name: field.name), to: origin)
             }
             // libcurl sends a field with an empty value only if the line has a semicolon in place of the colon.
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")

@@ -1,13 +1,13 @@
 import CCrypto
 import CCurl
+import Conditions
 import HTTPMessages
 import ReportedText
 
-/// A libcurl error code, translated into an error code for the retry rules and a cause for the operator.
+/// A libcurl error code, translated into an error code for the retry rules and a fault for the operator.
 struct CurlFailure {
     let code: HTTPTransportError.Code
-    /// The cause of the failure, as text that contains no header and no body.
-    let cause: ReportedText
+    let fault: TransferFault
     let certificateFault: CertificateFault?
 
     /// - Parameters:
@@ -21,27 +21,23 @@ struct CurlFailure {
     ) {
         code = Self.code(for: curl)
         certificateFault = code == .certificateNotTrusted ? Self.certificateFault(for: verificationResult) : nil
-        cause =
+        fault =
             switch code {
-            case .nameNotResolved: "its name could not be resolved"
-            case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(message))"
-            case .certificateNotTrusted: "its certificate is not trusted: \(message)"
-            case .tlsFailed: "no secure connection: \(message)"
+            case .cancelled: .cancelled
+            case .nameNotResolved: .nameNotResolved
+            case .timedOut: .connectionTimedOut(limit: limits.connect, message: message)
+            case .certificateNotTrusted: .untrustedCertificate(message: message)
+            case .tlsFailed: .tlsFailed(message: message)
             // libcurl's message repeats that there is no connection, but doesn't say why.
-            case .connectionFailed: refusal.map { "no connection: \($0)" } ?? "no connection: \(message)"
-            case .connectionLost: "the connection was lost before the answer was complete: \(message)"
-            case .malformedResponse where curl == CURLE_OUT_OF_MEMORY:
-                "the answer's header is larger than \(CurlAnswer.headerLimit) bytes"
-            case .malformedResponse: "the answer is not HTTP: \(message)"
-            case .unknownContentEncoding:
-                "the answer is compressed (Content-Encoding), which was not requested, and can't be decoded"
-            case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
-            case .cancelled: "cancelled"
-            case .transportFailed where curl == CURLE_SSL_CERTPROBLEM:
-                "the client certificate or its key cannot be used (both must be PEM files, and the key must have no pass phrase): \(message)"
-            case .transportFailed where curl == CURLE_SSL_CACERT_BADFILE:
-                "the file of certificate authorities cannot be read: install ca-certificates, or specify a file in caFile (\(message))"
-            case .transportFailed: "\(message) (libcurl code \(curl.rawValue))"
+            case .connectionFailed: .notConnected(reason: refusal.map { "\($0)" } ?? message)
+            case .connectionLost: .connectionLost(message: message)
+            case .malformedResponse where curl == CURLE_OUT_OF_MEMORY: .headerTooLarge(limit: CurlAnswer.headerLimit)
+            case .malformedResponse: .notHTTP(message: message)
+            case .unknownContentEncoding: .unknownEncoding
+            case .responseTooLarge: .bodyTooLarge(limit: limits.responseBytes)
+            case .transportFailed where curl == CURLE_SSL_CERTPROBLEM: .unusableClientCertificate(message: message)
+            case .transportFailed where curl == CURLE_SSL_CACERT_BADFILE: .unreadableAuthorities(message: message)
+            case .transportFailed: .other(message: message, number: Int(curl.rawValue))
             }
     }
 
@@ -88,6 +84,11 @@ struct CurlFailure {
     }
 }
 
+extension HTTPTransportError {
+    /// Creates the error for a request to `origin` that was never sent.
+    init(_ fault: TransferFault, to origin: String) { self.init(.transportFailed, "\(origin): \(fault.cause)") }
+}
+
 extension ProxyFault.Cause {
     /// Creates the cause for libcurl's code if a proxy sent no response to CONNECT. Returns `nil` if the proxy didn't
     /// cause the failure.
@@ -117,12 +118,5 @@ extension Duration {
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         guard seconds < 1_000_000 else { return 1_000_000_000 }
         return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-    }
-
-    /// The duration as text, such as `10 s` or `1.5 s`.
-    var formattedSeconds: String {
-        let milliseconds = wholeMilliseconds
-        guard milliseconds % 1000 != 0 else { return "\(milliseconds / 1000) s" }
-        return "\(Double(milliseconds) / 1000) s"
     }
 }

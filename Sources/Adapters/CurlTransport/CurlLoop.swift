@@ -32,7 +32,7 @@ struct CurlLoop {
         while true {
             for message in mailbox.takeMessages() {
                 switch message {
-                case .start(let exchange) where exchange.isCancelled: exchange.finishCancelled("cancelled")
+                case .start(let exchange) where exchange.isCancelled: exchange.finishCancelled(.cancelled)
                 case .start(let exchange): waitingExchanges.append(exchange)
                 case .cancel(let exchange): cancel(exchange)
                 case .networkChanged: networkChanged()
@@ -52,9 +52,9 @@ struct CurlLoop {
 
     private mutating func stop() {
         for transfer in transfers.values {
-            finish(transfer, with: transfer.failure(.cancelled, "the transport was closed"))
+            finish(transfer, with: transfer.failure(.cancelled, .transportClosed))
         }
-        for exchange in waitingExchanges { exchange.finishCancelled("the transport was closed") }
+        for exchange in waitingExchanges { exchange.finishCancelled(.transportClosed) }
     }
 
     /// Starts waiting exchanges until the maximum number of transfers is running.
@@ -66,7 +66,7 @@ struct CurlLoop {
     private mutating func start(_ exchange: CurlExchange, until deadline: ContinuousClock.Instant? = nil) {
         let origin = exchange.request.url.origin
         guard !exchange.isCancelled else {
-            exchange.finishCancelled("cancelled")
+            exchange.finishCancelled(.cancelled)
             return
         }
         do throws(HTTPTransportError) {
@@ -76,7 +76,7 @@ struct CurlLoop {
             if needsFreshConnection { transfer.useFreshConnection() }
             needsFreshConnection = false
             guard multi.add(transfer.easy) else {
-                throw HTTPTransportError(.transportFailed, "\(origin): libcurl rejected the transfer")
+                throw HTTPTransportError(.notStarted(message: "libcurl rejected it"), to: origin)
             }
             multi.sockets.beginExchange(allowing: exchange.request.limits)
             transfers[transfer.easy.identity] = transfer
@@ -89,10 +89,10 @@ struct CurlLoop {
     /// exchange's connection, because a hanging connection may be the reason for the cancellation.
     private mutating func cancel(_ exchange: CurlExchange) {
         guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else {
-            return exchange.finishCancelled("cancelled")
+            return exchange.finishCancelled(.cancelled)
         }
         transfer.abandonConnection()
-        finish(transfer, with: transfer.failure(.cancelled, "cancelled"))
+        finish(transfer, with: transfer.failure(.cancelled, .cancelled))
     }
 
     /// Ends the transfers that have no connection yet, because their route may be gone and they have sent nothing. Idle
@@ -101,7 +101,7 @@ struct CurlLoop {
         needsFreshConnection = true
         for transfer in transfers.values where !transfer.isConnected {
             transfer.abandonConnection()
-            finish(transfer, with: transfer.failure(.connectionFailed, "the network changed while connecting"))
+            finish(transfer, with: transfer.failure(.connectionFailed, .networkChanged))
         }
         for origin in routes.keys { routes[origin]?.reset() }
     }
@@ -109,9 +109,9 @@ struct CurlLoop {
     private mutating func endExpiredTransfers() {
         let now = ContinuousClock.now
         for transfer in transfers.values where now >= transfer.deadline {
-            let limit = transfer.exchange.request.limits.total.formattedSeconds
             transfer.abandonConnection()
-            finish(transfer, with: transfer.failure(.timedOut, "no complete answer within \(limit)"))
+            let limit = transfer.exchange.request.limits.total
+            finish(transfer, with: transfer.failure(.timedOut, .answerTimedOut(limit: limit)))
         }
     }
 

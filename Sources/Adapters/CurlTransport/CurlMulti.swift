@@ -21,11 +21,11 @@ import ReportedText
 
     init(sockets: CurlSockets) throws(HTTPTransportError) {
         guard Self.isReady, let handle = unsafe curl_multi_init() else {
-            throw HTTPTransportError(.transportFailed, "libcurl could not be started")
+            throw HTTPTransportError(.transportFailed, "libcurl could not be initialised")
         }
         guard let share = unsafe curl_share_init() else {
             unsafe curl_multi_cleanup(handle)
-            throw HTTPTransportError(.transportFailed, "libcurl could not be started")
+            throw HTTPTransportError(.transportFailed, "libcurl could not be initialised")
         }
         unsafe self.handle = unsafe handle
         unsafe self.share = unsafe share

@@ -38,7 +38,7 @@ import ReportedText
         let request = exchange.request
         let origin = request.url.origin
         let headerLines = try CurlHeaderList(request.headers, origin: origin)
-        guard var easy = CurlEasy() else { throw HTTPTransportError(.transportFailed, "\(origin): out of memory") }
+        guard var easy = CurlEasy() else { throw HTTPTransportError(.notStarted(message: "out of memory"), to: origin) }
         easy.apply(options)
         easy.apply(request)
         if let family = route.family {
@@ -59,8 +59,7 @@ import ReportedText
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         connectCallbacks()
         guard self.easy.setupCode == CURLE_OK else {
-            throw HTTPTransportError(
-                .transportFailed, "\(origin): libcurl rejected a setting (\(curlMessage(for: self.easy.setupCode)))")
+            throw HTTPTransportError(.notStarted(message: curlMessage(for: self.easy.setupCode)), to: origin)
         }
     }
 
@@ -100,15 +99,9 @@ import ReportedText
                     status: easy.number(CURLINFO_RESPONSE_CODE), headers: headers, body: answer.body,
                     traffic: traffic, certificateEnd: easy.certificateEnd))
         }
-        if let sizeError = answer.sizeError { return failure(.responseTooLarge, sizeError) }
-        if sockets.floodCount > floodsBefore {
-            return failure(
-                .responseTooLarge,
-                "the server sent endless data instead of a complete answer; the connection was closed")
-        }
-        if repetition.isRefused {
-            return failure(.connectionLost, "the server rejected the request before reading it")
-        }
+        if let sizeFault = answer.sizeFault { return failure(.responseTooLarge, sizeFault) }
+        if sockets.floodCount > floodsBefore { return failure(.responseTooLarge, .endlessAnswer) }
+        if repetition.isRefused { return failure(.connectionLost, .requestUnread) }
         let reported = reportedMessage
         let message = reported.isEmpty ? curlMessage(for: code) : reported
         let number = easy.number(CURLINFO_OS_ERRNO)
@@ -117,7 +110,7 @@ import ReportedText
         let curlFailure = CurlFailure(
             code, message: message, verificationResult: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
             limits: exchange.request.limits)
-        return failure(curlFailure.code, curlFailure.cause, certificateFault: curlFailure.certificateFault)
+        return failure(curlFailure.code, curlFailure.fault, certificateFault: curlFailure.certificateFault)
     }
 
     /// Returns the failure if the configured proxy caused it; otherwise `nil`.
@@ -138,13 +131,14 @@ import ReportedText
                 "\(url.origin): \(fault.wording(reason ?? message).cause)", proxyFault: fault, traffic: traffic))
     }
 
-    /// Returns a failure with its cause and the traffic so far.
+    /// Returns a failure with its fault and the traffic so far.
     func failure(
-        _ code: HTTPTransportError.Code, _ cause: ReportedText, certificateFault: CertificateFault? = nil
+        _ code: HTTPTransportError.Code, _ fault: TransferFault, certificateFault: CertificateFault? = nil
     ) -> CurlExchange.Outcome {
-        .failure(
+        let origin = exchange.request.url.origin
+        return .failure(
             HTTPTransportError(
-                code, "\(exchange.request.url.origin): \(cause)", certificateFault: certificateFault, traffic: traffic))
+                code, "\(origin): \(fault.cause)", certificateFault: certificateFault, traffic: traffic))
     }
 
     /// The message about the failure that libcurl wrote for this transfer; empty if there is none.
@@ -282,8 +276,8 @@ final class CurlExchange: Sendable {
     }
 
     /// Resumes the waiting task with the error `cancelled`.
-    func finishCancelled(_ cause: ReportedText) {
-        finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(cause)")))
+    func finishCancelled(_ fault: TransferFault) {
+        finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(fault.cause)")))
     }
 
     /// Resumes the waiting task with `outcome`. Only the first call has an effect.
@@ -298,8 +292,8 @@ struct CurlAnswer {
 
     private(set) var headers = HTTPHeaders()
     private(set) var body: [UInt8] = []
-    /// A message about the size limit that was exceeded; `nil` if none was.
-    private(set) var sizeError: ReportedText?
+    /// The size limit that was exceeded; `nil` if none was.
+    private(set) var sizeFault: TransferFault?
     private let bodyLimit: Int
     private var headerBytes = 0
 
@@ -308,7 +302,7 @@ struct CurlAnswer {
     /// Appends a part of the body. Returns `false`, which ends the transfer, if the body would become too large.
     mutating func append(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= bodyLimit - body.count else {
-            sizeError = "the answer is larger than \(bodyLimit) bytes"
+            sizeFault = .bodyTooLarge(limit: bodyLimit)
             return false
         }
         unsafe body.append(contentsOf: bytes)
@@ -322,7 +316,7 @@ struct CurlAnswer {
     mutating func append(header bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerLimit else {
-            sizeError = "the answer's header is larger than \(Self.headerLimit) bytes"
+            sizeFault = .headerTooLarge(limit: Self.headerLimit)
             return false
         }
         let line = unsafe String(decoding: bytes, as: UTF8.self)

@@ -28,3 +28,32 @@ package struct ProxyFault: Sendable, Hashable {
         self.server = server
     }
 }
+
+/// The reason why an exchange ended without a complete answer. It contains only facts, which `Conditions` turns into
+/// text. `message` is the transport's own message.
+package enum TransferFault: Sendable, Hashable {
+    case cancelled, transportClosed, networkChanged
+    case nameNotResolved
+    case notConnected(reason: ReportedText)
+    case connectionTimedOut(limit: Duration, message: ReportedText)
+    case answerTimedOut(limit: Duration)
+    case untrustedCertificate(message: ReportedText)
+    case tlsFailed(message: ReportedText)
+    case connectionLost(message: ReportedText)
+    /// The server rejected the request before it read it.
+    case requestUnread
+    case notHTTP(message: ReportedText)
+    /// The server sent data without end.
+    case endlessAnswer
+    case headerTooLarge(limit: Int), bodyTooLarge(limit: Int)
+    /// The answer has a Content-Encoding that was not requested and is unknown.
+    case unknownEncoding
+    case unusableClientCertificate(message: ReportedText)
+    case unreadableAuthorities(message: ReportedText)
+    case unusableHeaderName
+    case unusableHeaderValue(name: String)
+    /// The transport rejected the request or one of its settings, or could not be started.
+    case notStarted(message: ReportedText)
+    /// Any other failure, with the number by which libcurl identifies it.
+    case other(message: ReportedText, number: Int)
+}

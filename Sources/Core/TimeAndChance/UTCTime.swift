@@ -95,23 +95,25 @@ extension UTCTime {
 
     /// Appends `description` to a buffer.
     package func append(to bytes: inout [UInt8]) {
-        func append(_ value: Int, width: Int, followedBy end: Unicode.Scalar) {
-            var divisor = width == 4 ? 1000 : width == 3 ? 100 : 10
-            while divisor > 0 {
-                bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-                divisor /= 10
-            }
+        func append(_ digit: Int) { bytes.append(UInt8(ascii: "0") + UInt8(digit % 10)) }
+        func append(twoDigits value: Int, followedBy end: Unicode.Scalar) {
+            append(value / 10)
+            append(value)
             bytes.append(UInt8(ascii: end))
         }
         let (year, month, day) = civilDate
         let time = millisecondOfDay
-        append(Int(year.magnitude), width: 4, followedBy: "-")
-        append(month, width: 2, followedBy: "-")
-        append(day, width: 2, followedBy: "T")
-        append(time / 3_600_000, width: 2, followedBy: ":")
-        append(time / 60_000 % 60, width: 2, followedBy: ":")
-        append(time / 1000 % 60, width: 2, followedBy: ".")
-        append(time % 1000, width: 3, followedBy: "Z")
+        let century = Int(year.magnitude) / 100
+        append(century / 10)
+        append(century)
+        append(twoDigits: Int(year.magnitude), followedBy: "-")
+        append(twoDigits: month, followedBy: "-")
+        append(twoDigits: day, followedBy: "T")
+        append(twoDigits: time / 3_600_000, followedBy: ":")
+        append(twoDigits: time / 60_000 % 60, followedBy: ":")
+        append(twoDigits: time / 1000 % 60, followedBy: ".")
+        append(time % 1000 / 100)
+        append(twoDigits: time, followedBy: "Z")
     }
 
     /// Parses a time in RFC 3339 format. Digits after the milliseconds are dropped.

@@ -21,21 +21,22 @@ package enum CSVFormat {
         appendField(fix.headingDegrees, decimals: FixPrecision.headingDegrees, to: &bytes)
         appendField(fix.horizontalAccuracyMeters, decimals: FixPrecision.meters, to: &bytes)
         appendField(fix.hdop, decimals: FixPrecision.dilution, to: &bytes)
-        bytes.append(",")
-        if let satellitesUsed = fix.satellitesUsed { bytes.append(number: UInt64(satellitesUsed.magnitude)) }
-        bytes.append(",")
+        bytes.append(separator)
+        if let satellitesUsed = fix.satellitesUsed { bytes.append(number: Int64(satellitesUsed)) }
+        bytes.append(separator)
         bytes.append(contentsOf: fix.quality.rawValue.utf8)
-        bytes.append(",")
+        bytes.append(separator)
         if let mode = fix.mode { bytes.append(contentsOf: mode.rawValue.utf8) }
         appendField(fix.derived.speedMetersPerSecond, decimals: FixPrecision.metersPerSecond, to: &bytes)
         appendField(fix.derived.headingDegrees, decimals: FixPrecision.headingDegrees, to: &bytes)
-        bytes.append("\n")
+        bytes.append(UInt8(ascii: "\n"))
     }
 
-    @inline(__always)
+    private static let separator = UInt8(ascii: ",")
+
     private static func appendField(_ value: Double?, decimals: Int, to bytes: inout [UInt8]) {
-        bytes.append(",")
-        if let value { bytes.append(value, decimals: decimals) }
+        guard let value else { return bytes.append(separator) }
+        bytes.append(value, decimals: decimals, after: separator)
     }
 }
 
@@ -65,7 +66,7 @@ package enum GPXFormat {
             "<geoidheight>", fix.geoidSeparationMeters, decimals: FixPrecision.meters, suffix: "</geoidheight>")
         if let satellites = fix.satellitesUsed {
             bytes.append("<sat>")
-            bytes.append(number: UInt64(satellites.magnitude))
+            bytes.append(number: Int64(satellites))
             bytes.append("</sat>")
         }
         bytes.append("<hdop>", fix.hdop, decimals: FixPrecision.dilution, suffix: "</hdop>")
@@ -121,7 +122,7 @@ package enum JSONLinesFormat {
         bytes.append(",\"hdop\":", fix.hdop, decimals: FixPrecision.dilution)
         if let satellitesUsed = fix.satellitesUsed {
             bytes.append(",\"satellitesUsed\":")
-            bytes.append(number: UInt64(satellitesUsed.magnitude))
+            bytes.append(number: Int64(satellitesUsed))
         }
         bytes.append(",\"quality\":\"")
         bytes.append(contentsOf: fix.quality.rawValue.utf8)
@@ -160,48 +161,39 @@ extension [UInt8] {
     }
 
     /// Appends `value`, rounded to `decimals` digits after the point, without trailing zeros: `52.5`, `-0.25`, `7`.
-    @inline(__always)
-    fileprivate mutating func append(_ value: Double, decimals: Int) {
-        let scale = Decimal.powersOfTen[decimals]
-        let scaled = (value * Double(scale)).rounded()
-        guard let number = Int64(exactly: scaled) else { return append("0") }
-        if number < 0 { append("-") }
-        let magnitude = number.magnitude
-        let whole = magnitude / UInt64(scale)
-        append(number: whole)
-        var fraction = magnitude - whole * UInt64(scale)
-        guard fraction > 0 else { return }
-        var digits = decimals
-        while fraction % 10 == 0 {
-            fraction /= 10
-            digits -= 1
-        }
-        append(".")
-        append(number: fraction, width: digits)
+    /// Appends 0 if the rounded value, without its point, doesn't fit into 64 bits. Appends `separator` first.
+    fileprivate mutating func append(_ value: Double, decimals: Int, after separator: UInt8? = nil) {
+        let scaled = (value * Double(Decimal.powersOfTen[decimals])).rounded()
+        append(number: Int64(exactly: scaled) ?? 0, decimals: decimals, after: separator)
     }
 
-    @inline(__always)
-    fileprivate mutating func append(number value: UInt64) {
-        var width = 1
-        var rest = value
-        while rest >= 10 {
-            rest /= 10
-            width += 1
+    /// Appends `number` with its last `decimals` digits after the point, without trailing zeros. Appends `separator`
+    /// first.
+    fileprivate mutating func append(number: Int64, decimals: Int = 0, after separator: UInt8? = nil) {
+        // The text is written from its end: at most 19 digits, the point, the sign and the separator.
+        var text = InlineArray<22, UInt8>(repeating: 0)
+        var start = text.count
+        func prepend(_ character: UInt8) {
+            start -= 1
+            text[start] = character
         }
-        append(number: value, width: width)
-    }
-
-    /// Appends the last `width` decimal digits of `value`, including leading zeros.
-    @inline(__always)
-    private mutating func append(number value: UInt64, width: Int) {
-        let start = count
-        for _ in 0..<width { append(UInt8(ascii: "0")) }
-        var rest = value
-        var place = start + width
-        while place > start {
-            place -= 1
-            self[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+        var rest = number.magnitude
+        func prependDigit() {
+            prepend(UInt8(ascii: "0") + UInt8(rest % 10))
             rest /= 10
         }
+        var decimals = decimals
+        while decimals > 0, rest % 10 == 0 {
+            rest /= 10
+            decimals -= 1
+        }
+        if decimals > 0 {
+            for _ in 0..<decimals { prependDigit() }
+            prepend(UInt8(ascii: "."))
+        }
+        repeat { prependDigit() } while rest > 0
+        if number < 0 { prepend(UInt8(ascii: "-")) }
+        if let separator { prepend(separator) }
+        unsafe text.span.extracting(start...).withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }

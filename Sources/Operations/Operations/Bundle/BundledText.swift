@@ -42,7 +42,7 @@ enum BundledText {
         let name = text[start.upperBound...].prefix { !$0.isWhitespace && !"\",;:".contains($0) }
         guard let serial = name.lastIndex(of: "_") else { return text }
         let end = name[serial...].firstIndex(of: "-") ?? name.endIndex
-        return text[...serial] + replacement + withoutSerialNumbers(String(text[end...]))
+        return String(text[...serial]) + replacement + withoutSerialNumbers(String(text[end...]))
     }
 
     /// Returns the end of the coordinate with which `text` begins; `nil` if it doesn't begin with one. A coordinate has
