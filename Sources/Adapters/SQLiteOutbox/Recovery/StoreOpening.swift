@@ -21,7 +21,7 @@ final class StoreOpening {
     /// The maximum range of sequence numbers in which the rows are counted at opening. If the range is larger, the
     /// ledger's count is used.
     private static let countedSpan: Int64 = 20_000
-    /// The number of oldest rows, and of latest rows, whose checksums are verified at opening.
+    /// The number of oldest rows, and of last sequence numbers, whose checksums are verified at opening.
     private static let probedRows = 64
 
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
@@ -82,11 +82,13 @@ final class StoreOpening {
         let store = try OutboxStore(files)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         let pagesInFile = header.fileBytes / StoreFormat.pageSize
-        let pagesMissing = try store.countPages() - pagesInFile
-        if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
-            try store.connection.checkStructure()
+        let counters = try store.reading { () throws(OutboxError) in
+            let pagesMissing = try store.countPages() - pagesInFile
+            if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
+                try store.connection.checkStructure()
+            }
+            return try loadCounters(of: store)
         }
-        let counters = try loadCounters(of: store)
         guard !counters.isOlder(than: known) else {
             throw OutboxError(
                 .damaged, path: files.path,
@@ -165,9 +167,10 @@ final class StoreOpening {
 
     private func loadCounters(of store: OutboxStore) throws(OutboxError) -> OutboxCounters {
         let lowest = try store.rows.lowestSequence()
-        let span = try store.rows.highestSequence() - lowest
+        let highest = try store.rows.highestSequence()
+        let span = highest - lowest
         _ = try store.rows.oldest(limit: Self.probedRows)
-        _ = try store.rows.latest(limit: Self.probedRows)
+        _ = try store.rows.oldest(after: highest - Int64(Self.probedRows), limit: Self.probedRows)
         let counters = try store.rows.counters(
             pendingCount: span <= Self.countedSpan ? store.rows.countPending(atMost: span + 1) : nil)
         guard counters.isPlausible(upTo: OutboxCounters.Limit.opening) else {

@@ -10,7 +10,6 @@ final class OutboxStore {
     private let replaceRow: SQLiteStatement
     private let deleteRow: SQLiteStatement
     private let deleteRange: SQLiteStatement
-    private let quarantine: QuarantineStatements
     /// The statement that reads a number which changes whenever another connection writes.
     private let dataVersion: SQLiteStatement
     private var handledChange: Int64?
@@ -40,7 +39,6 @@ final class OutboxStore {
         replaceRow = try SQLiteStatement(connection, "REPLACE INTO updates VALUES (\(StoredRow.parameters))")
         deleteRow = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence = ?1")
         deleteRange = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence BETWEEN ?1 AND ?2")
-        quarantine = try QuarantineStatements(connection)
         pageCount = try SQLiteStatement(connection, "PRAGMA page_count")
         freePageCount = try SQLiteStatement(connection, "PRAGMA freelist_count")
         dataVersion = try SQLiteStatement(connection, "PRAGMA data_version")
@@ -83,6 +81,16 @@ final class OutboxStore {
         }
     }
 
+    /// Runs `body` as one read transaction, so that its reads don't lock and unlock the log one by one.
+    func reading<Result>(_ body: () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
+        try connection.execute("BEGIN")
+        defer {
+            // A transaction that has only read has nothing to lose.
+            if connection.isInTransaction { do { try connection.execute("COMMIT") } catch {} }
+        }
+        return try body()
+    }
+
     func insert(_ record: UpdateRecord) throws(OutboxError) { try insertRow.run(record.row) }
 
     /// Removes the row of a pending update. Returns whether it existed.
@@ -104,11 +112,19 @@ final class OutboxStore {
     }
 
     func insert(_ quarantined: QuarantinedUpdate) throws(OutboxError) {
-        try quarantine.insert.run(quarantined.row)
-        try quarantine.trim.run(Int64(Self.quarantineLimit))
+        try SQLiteStatement(connection, "REPLACE INTO quarantine VALUES (\(StoredRow.parameters))")
+            .run(quarantined.row)
+        // Removes the oldest rows in excess of the limit.
+        try connection.execute(
+            """
+            DELETE FROM quarantine WHERE sequence <=
+              (SELECT sequence FROM quarantine ORDER BY sequence DESC LIMIT 1 OFFSET \(Self.quarantineLimit))
+            """)
     }
 
-    func removeQuarantined(_ sequence: Int64) throws(OutboxError) { try quarantine.delete.run(sequence) }
+    func removeQuarantined(_ sequence: Int64) throws(OutboxError) {
+        try connection.execute("DELETE FROM quarantine WHERE sequence = \(sequence)")
+    }
 
     /// Replaces the rows in the range `sequences` with `kept`. All of them are deleted and written again, so that they
     /// fill whole pages. Deleting only the others would leave half-empty pages and free no space.
@@ -145,24 +161,5 @@ final class OutboxStore {
         guard free >= 1024, try countPages() - free <= 512 else { return }
         try connection.execute("VACUUM")
         try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-    }
-}
-
-/// The statements that change the table of quarantined updates.
-private final class QuarantineStatements {
-    let insert: SQLiteStatement
-    let delete: SQLiteStatement
-    /// The statement that removes the oldest rows in excess of the limit.
-    let trim: SQLiteStatement
-
-    init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
-        insert = try SQLiteStatement(connection, "REPLACE INTO quarantine VALUES (\(StoredRow.parameters))")
-        delete = try SQLiteStatement(connection, "DELETE FROM quarantine WHERE sequence = ?1")
-        trim = try SQLiteStatement(
-            connection,
-            """
-            DELETE FROM quarantine WHERE sequence <=
-              (SELECT sequence FROM quarantine ORDER BY sequence DESC LIMIT 1 OFFSET ?1)
-            """)
     }
 }

@@ -136,14 +136,23 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
     private let path: String
 
     init(_ connection: borrowing SQLiteConnection, _ sql: String) throws(OutboxError) {
+        try unsafe self.init(connection.handle, path: connection.path, sql)
+    }
+
+    /// Prepares `sql` on the connection of `other`.
+    init(besides other: borrowing SQLiteStatement, _ sql: String) throws(OutboxError) {
+        try unsafe self.init(sqlite3_db_handle(other.handle), path: other.path, sql)
+    }
+
+    private init(_ connection: OpaquePointer, path: String, _ sql: String) throws(OutboxError) {
         var prepared: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(
-            connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+            connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         guard code == SQLITE_OK, let handle = unsafe prepared else {
-            throw unsafe SQLiteConnection.error(code, of: connection.handle, path: connection.path)
+            throw unsafe SQLiteConnection.error(code, of: connection, path: path)
         }
         unsafe self.handle = handle
-        path = connection.path
+        self.path = path
     }
 
     deinit { unsafe sqlite3_finalize(handle) }

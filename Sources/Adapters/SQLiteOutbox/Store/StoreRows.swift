@@ -8,26 +8,21 @@ final class StoreRows {
     private let path: String
     private let selectRow: SQLiteStatement
     private let selectAscending: SQLiteStatement
-    private let selectDescending: SQLiteStatement
     private let selectLowest: SQLiteStatement
     private let selectHighest: SQLiteStatement
     private let countRows: SQLiteStatement
-    private let selectQuarantine: SQLiteStatement
+    private let findQuarantined: SQLiteStatement
 
     init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
-        func select(_ clauses: String, from table: String = StoreSchema.updates) throws(OutboxError) -> SQLiteStatement
-        {
-            try SQLiteStatement(connection, "SELECT \(StoredRow.columns) FROM \(table) \(clauses)")
-        }
         path = connection.path
-        selectRow = try select("WHERE sequence = ?1")
-        selectAscending = try select("WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
-        selectDescending = try select("WHERE sequence > 0 ORDER BY sequence DESC LIMIT ?1")
+        let select = "SELECT \(StoredRow.columns) FROM updates"
+        selectRow = try SQLiteStatement(connection, "\(select) WHERE sequence = ?1")
+        selectAscending = try SQLiteStatement(
+            connection, "\(select) WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
         selectLowest = try SQLiteStatement(connection, "SELECT min(sequence) FROM updates WHERE sequence <> 0")
         selectHighest = try SQLiteStatement(connection, "SELECT max(sequence) FROM updates")
         countRows = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM updates LIMIT ?1)")
-        selectQuarantine = try select(
-            "ORDER BY sequence LIMIT \(OutboxStore.quarantineLimit + 1)", from: StoreSchema.quarantine)
+        findQuarantined = try SQLiteStatement(connection, "SELECT EXISTS (SELECT 1 FROM quarantine)")
     }
 
     /// Returns the ledger's row.
@@ -74,6 +69,9 @@ final class StoreRows {
 
     /// Returns up to `limit` pending updates, beginning with the one that was accepted last.
     func latest(limit: Int) throws(OutboxError) -> [UpdateRecord] {
+        let selectDescending = try SQLiteStatement(
+            besides: selectRow,
+            "SELECT \(StoredRow.columns) FROM updates WHERE sequence > 0 ORDER BY sequence DESC LIMIT ?1")
         try selectDescending.bind(Int64(limit), at: 1)
         return try records(from: selectDescending)
     }
@@ -112,7 +110,11 @@ final class StoreRows {
 
     /// Returns the quarantined updates that can be read. If some can't be read, also returns the first error.
     func readableQuarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
-        defer { selectQuarantine.reset() }
+        let selectQuarantine = try SQLiteStatement(
+            besides: selectRow,
+            """
+            SELECT \(StoredRow.columns) FROM quarantine ORDER BY sequence LIMIT \(OutboxStore.quarantineLimit + 1)
+            """)
         var updates: [QuarantinedUpdate] = []
         var damage: OutboxError?
         do throws(OutboxError) {
@@ -135,6 +137,7 @@ final class StoreRows {
     /// - Throws: `damaged` unless each row can be read, its update was accepted and isn't also pending, and the ledger
     ///   counts it.
     func checkQuarantine(_ counters: OutboxCounters) throws(OutboxError) {
+        guard try findQuarantined.singleInteger() == 1 else { return }
         let updates = try quarantined()
         guard updates.count <= min(counters.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
             throw damageError(.ledgerMismatch)
