@@ -111,4 +111,18 @@ import TimeAndChance
         labels.reserve(drawing)
         #expect(labels.place(nextTo: mark, radius: 5, width: 60, height: 14) == nil)
     }
+
+    @Test func labelsCoverTheTrackOnlyIfThereIsNoOtherRoom() {
+        let mark = PlanePoint(x: 100, y: 50)
+        func anchor(_ lines: [(PlanePoint, PlanePoint)]) -> LabelPlacement.Place.Anchor? {
+            var labels = LabelPlacement(width: 200, height: 100)
+            for (start, end) in lines { labels.avoid(lineFrom: start, to: end) }
+            return labels.place(nextTo: mark, radius: 5, width: 60, height: 14)?.anchor
+        }
+        func vertical(atX x: Double) -> (PlanePoint, PlanePoint) { (PlanePoint(x: x, y: 0), PlanePoint(x: x, y: 100)) }
+        #expect(anchor([vertical(atX: 140)]) == .end)
+        #expect(anchor([vertical(atX: 140), vertical(atX: 60)]) == .middle)
+        let everywhere = stride(from: 0.0, through: 200, by: 10).map(vertical(atX:))
+        #expect(anchor(everywhere) == .start)
+    }
 }

@@ -140,7 +140,7 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
     }
 
     /// Prepares `sql` on the connection of `other`.
-    init(besides other: borrowing SQLiteStatement, _ sql: String) throws(OutboxError) {
+    init(onConnectionOf other: borrowing SQLiteStatement, _ sql: String) throws(OutboxError) {
         try unsafe self.init(sqlite3_db_handle(other.handle), path: other.path, sql)
     }
 

@@ -70,7 +70,7 @@ final class StoreRows {
     /// Returns up to `limit` pending updates, beginning with the one that was accepted last.
     func latest(limit: Int) throws(OutboxError) -> [UpdateRecord] {
         let selectDescending = try SQLiteStatement(
-            besides: selectRow,
+            onConnectionOf: selectRow,
             "SELECT \(StoredRow.columns) FROM updates WHERE sequence > 0 ORDER BY sequence DESC LIMIT ?1")
         try selectDescending.bind(Int64(limit), at: 1)
         return try records(from: selectDescending)
@@ -111,7 +111,7 @@ final class StoreRows {
     /// Returns the quarantined updates that can be read. If some can't be read, also returns the first error.
     func readableQuarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
         let selectQuarantine = try SQLiteStatement(
-            besides: selectRow,
+            onConnectionOf: selectRow,
             """
             SELECT \(StoredRow.columns) FROM quarantine ORDER BY sequence LIMIT \(OutboxStore.quarantineLimit + 1)
             """)

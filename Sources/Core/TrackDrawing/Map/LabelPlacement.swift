@@ -9,6 +9,8 @@ struct LabelPlacement: Sendable {
 
     private let area: PlaneBounds
     private var taken: [PlaneBounds] = []
+    /// Points of the track, so close together that a label between two of them covers no track.
+    private var trackPoints: [PlanePoint] = []
 
     init(width: Double, height: Double) {
         area = PlaneBounds(around: PlanePoint(x: width / 2, y: height / 2), width: width - 4, height: height - 4)
@@ -17,12 +19,19 @@ struct LabelPlacement: Sendable {
     /// Reserves an area, so that no label is placed there.
     mutating func reserve(_ bounds: PlaneBounds) { taken.append(bounds) }
 
+    /// Records a straight piece of the track. A label covers the track only if there is no other room for it.
+    mutating func avoid(lineFrom start: PlanePoint, to end: PlanePoint) {
+        let count = max(1, ((end - start).length / 6).rounded(.up))
+        for index in 0...Int(count) { trackPoints.append(start + (end - start) * (Double(index) / count)) }
+    }
+
     /// Whether an area is inside the drawing and overlaps no reserved area.
     func isFree(_ bounds: PlaneBounds) -> Bool { area.contains(bounds) && !taken.contains(where: bounds.overlaps) }
 
     /// Finds and reserves a place for a label next to a marker, or a little farther away. Returns `nil` if there is
     /// none.
     mutating func place(nextTo mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
+        var covering: (place: Place, box: PlaneBounds)?
         for distance in [radius, 3 * radius] {
             let across = distance + 5
             let down = distance + 2 + height / 2
@@ -35,10 +44,20 @@ struct LabelPlacement: Sendable {
                 let middle = PlanePoint(x: point.x + (x > 0 ? width / 2 : x < 0 ? -width / 2 : 0), y: point.y)
                 let box = PlaneBounds(around: middle, width: width, height: height)
                 guard isFree(box) else { continue }
+                let place = Place(point: point, anchor: anchor)
+                guard !coversTrack(box) else {
+                    covering = covering ?? (place, box)
+                    continue
+                }
                 taken.append(box)
-                return Place(point: point, anchor: anchor)
+                return place
             }
         }
-        return nil
+        if let covering { taken.append(covering.box) }
+        return covering?.place
+    }
+
+    private func coversTrack(_ box: PlaneBounds) -> Bool {
+        trackPoints.contains { box.overlaps(PlaneBounds(around: $0, width: 1, height: 1)) }
     }
 }

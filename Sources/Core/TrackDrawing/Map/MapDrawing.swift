@@ -96,6 +96,9 @@ struct MapDrawing {
             track += "<use href=\"#\(id)\" class=\"k\(color)\"/>"
         }
         svg.add("\(shapes)</defs>\(casing)</g>\(track)</g>")
+        for (start, end) in zip(map.vertices, map.vertices.dropFirst()) where !end.beginsPiece {
+            labels.avoid(lineFrom: frame.pixel(start.point), to: frame.pixel(end.point))
+        }
         if isPlain {
             keys.insert(.plainTrack)
         } else if colors.last == SpeedScale.classCount {

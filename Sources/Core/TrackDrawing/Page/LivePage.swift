@@ -22,7 +22,7 @@ package enum LivePage {
         [hidden] { display: none !important; }
         .stale section, .stale dl { opacity: .5; } .stale #verdict, .stale section dl { opacity: 1; }
         dl { display: grid; grid-template-columns: minmax(max-content, 1fr) auto; gap: 5px 14px; margin: 0; }
-        dt { color: var(--dim); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; max-width: 220px; overflow-wrap: anywhere; }
+        dt { color: var(--dim); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; max-width: 220px; overflow-wrap: anywhere; } dd a { white-space: nowrap; }
         ul { margin: 0; padding-left: 18px; } li { margin: 2px 0; }
         table { width: 100%; font-size: 13px; }
         td { padding: 4px 12px 4px 0; vertical-align: top; }
