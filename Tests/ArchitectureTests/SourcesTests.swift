@@ -46,6 +46,7 @@ struct Sources {
         ("foreign text", "Sources/Agent/Waypost/A.swift", "log.write(.error, text.printable)"),
         ("foreign text", "Sources/Agent/Waypost/A.swift", "text.contains(\"eyJ\") ? \"…\" : text"),
         ("foreign text", "Sources/Agent/Waypost/A.swift", "ReportedText(stringLiteral: words)"),
+        ("conditions", "Sources/Adapters/CurlTransport/A.swift", "HTTPTransportError(.timedOut, \"no answer\")"),
         ("conditions", "Sources/Operations/Operations/Log/EventLog.swift", "log.write(.warning, text)"),
         ("conditions", "Sources/Operations/Operations/Page/A.swift", "let title = \"Fleet Engine is unreachable\""),
         ("conditions", "Sources/Agent/Waypost/Progress/A.swift", "raise(Condition(.diskFull, \"no room\"))"),
@@ -71,6 +72,7 @@ struct Sources {
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(opening: path, O_RDONLY)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT)"),
         ("unchecked", "Sources/Adapters/LinuxPlatform/Threads/Locked.swift", "class Locked: @unchecked Sendable"),
+        ("conditions", "Sources/Adapters/CurlTransport/A.swift", "HTTPTransportError(.timedOut, \"\\(cause)\")"),
         ("conditions", "Sources/Core/Conditions/A.swift", "Condition(.diskFull, \"no room; check the disk\")"),
         ("conditions", "Sources/Adapters/GNSSReceiver/A.swift", "throw FixSourceError(log: name, .directory)"),
     ])

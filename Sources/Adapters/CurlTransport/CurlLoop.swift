@@ -76,7 +76,7 @@ struct CurlLoop {
             if needsFreshConnection { transfer.useFreshConnection() }
             needsFreshConnection = false
             guard multi.add(transfer.easy) else {
-                throw HTTPTransportError(.notStarted(message: "libcurl rejected it"), to: origin)
+                throw HTTPTransportError(.transferRejected, to: origin)
             }
             multi.sockets.beginExchange(allowing: exchange.request.limits)
             transfers[transfer.easy.identity] = transfer

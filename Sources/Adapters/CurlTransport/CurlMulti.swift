@@ -1,4 +1,5 @@
 import CCurl
+import Conditions
 import HTTPMessages
 import ReportedText
 
@@ -21,11 +22,11 @@ import ReportedText
 
     init(sockets: CurlSockets) throws(HTTPTransportError) {
         guard Self.isReady, let handle = unsafe curl_multi_init() else {
-            throw HTTPTransportError(.transportFailed, "libcurl could not be initialised")
+            throw HTTPTransportError(.transportFailed, TransferFault.transportUnavailable.cause)
         }
         guard let share = unsafe curl_share_init() else {
             unsafe curl_multi_cleanup(handle)
-            throw HTTPTransportError(.transportFailed, "libcurl could not be initialised")
+            throw HTTPTransportError(.transportFailed, TransferFault.transportUnavailable.cause)
         }
         unsafe self.handle = unsafe handle
         unsafe self.share = unsafe share

@@ -38,7 +38,7 @@ import ReportedText
         let request = exchange.request
         let origin = request.url.origin
         let headerLines = try CurlHeaderList(request.headers, origin: origin)
-        guard var easy = CurlEasy() else { throw HTTPTransportError(.notStarted(message: "out of memory"), to: origin) }
+        guard var easy = CurlEasy() else { throw HTTPTransportError(.outOfMemory, to: origin) }
         easy.apply(options)
         easy.apply(request)
         if let family = route.family {
@@ -59,7 +59,7 @@ import ReportedText
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         connectCallbacks()
         guard self.easy.setupCode == CURLE_OK else {
-            throw HTTPTransportError(.notStarted(message: curlMessage(for: self.easy.setupCode)), to: origin)
+            throw HTTPTransportError(.settingRejected(message: curlMessage(for: self.easy.setupCode)), to: origin)
         }
     }
 

@@ -52,8 +52,9 @@ package enum TransferFault: Sendable, Hashable {
     case unreadableAuthorities(message: ReportedText)
     case unusableHeaderName
     case unusableHeaderValue(name: String)
-    /// The transport rejected the request or one of its settings, or could not be started.
-    case notStarted(message: ReportedText)
+    /// libcurl could not be initialised, or rejected the transfer.
+    case transportUnavailable, outOfMemory, transferRejected
+    case settingRejected(message: ReportedText)
     /// Any other failure, with the number by which libcurl identifies it.
     case other(message: ReportedText, number: Int)
 }

@@ -30,7 +30,10 @@ extension TransferFault {
         case .unusableHeaderName: "a request header has an unusable name"
         case .unusableHeaderValue(let name):
             "the value for header \(name) contains a line break or a control character"
-        case .notStarted(let message): "libcurl could not start the transfer (\(message))"
+        case .transportUnavailable: "libcurl could not be initialised"
+        case .outOfMemory: "out of memory"
+        case .transferRejected: "libcurl rejected the transfer"
+        case .settingRejected(let message): "libcurl rejected a setting (\(message))"
         case .other(let message, let number): "\(message) (libcurl code \(number))"
         }
     }
