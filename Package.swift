@@ -150,7 +150,8 @@ let package = Package(
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "Reporting", "LinuxPlatform", "CLinux", "CZlib"]),
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
-        tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
+        tests(
+            "CurlTransport", ["CurlTransport", "Conditions", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
         tests("LyingDisk", ["LyingDisk", "SQLiteOutbox", "LinuxPlatform", "CSQLite"]),
         tests(
             "SQLiteOutbox",

@@ -176,7 +176,10 @@ extension Rule {
     static let conditions = Rule(name: "conditions") { file in
         guard !file.path.hasPrefix(catalog) else { return [] }
         var found = lines(of: file, containing: /\b(?:Condition\(\s*\.[a-z]|Wording\()/)
-        found += lines(of: file, containing: /HTTPTransportError\(\s*\.\w+, "[^\\]/)
+        if file.path.hasPrefix("Sources/Adapters/CurlTransport/") {
+            found += lines(
+                of: file, containing: /(?:HTTPTransportError\(|^)\s*\.\w+,\s*"(?:\\\([\w.]+\): )?[^\\"]/)
+        }
         if !mayAdvise.contains(where: file.path.hasPrefix) {
             let remedy = /"[^"]*; (?:change|check|choose|correct|free|give|let|make|name|open|run|see|set|use|write)\b/
             found += lines(of: file, containing: remedy)

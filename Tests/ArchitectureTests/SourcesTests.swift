@@ -47,6 +47,7 @@ struct Sources {
         ("foreign text", "Sources/Agent/Waypost/A.swift", "text.contains(\"eyJ\") ? \"…\" : text"),
         ("foreign text", "Sources/Agent/Waypost/A.swift", "ReportedText(stringLiteral: words)"),
         ("conditions", "Sources/Adapters/CurlTransport/A.swift", "HTTPTransportError(.timedOut, \"no answer\")"),
+        ("conditions", "Sources/Adapters/CurlTransport/A.swift", "    .timedOut, \"\\(origin): no answer\")"),
         ("conditions", "Sources/Operations/Operations/Log/EventLog.swift", "log.write(.warning, text)"),
         ("conditions", "Sources/Operations/Operations/Page/A.swift", "let title = \"Fleet Engine is unreachable\""),
         ("conditions", "Sources/Agent/Waypost/Progress/A.swift", "raise(Condition(.diskFull, \"no room\"))"),

@@ -22,7 +22,7 @@ struct FixesThroughGPSD {
         let log = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(name).nmea")))
         let lines = log.split(separator: UInt8(ascii: "\n")).prefix(200)
         let plain = lines.flatMap { $0 + [UInt8(ascii: "\n")] }
-        let recorded = lines.enumerated().flatMap { index, line in
+        let recorded = lines.enumerated().flatMap { index, line -> [UInt8] in
             Array(index % 5 == 0 ? "# 2026-11-21T20:32:54.544Z\n".utf8 : "".utf8) + line + [UInt8(ascii: "\n")]
         }
         let comparison = try await GPSDComparison(of: recorded, withoutComments: false)

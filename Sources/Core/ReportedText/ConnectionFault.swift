@@ -52,7 +52,7 @@ package enum TransferFault: Sendable, Hashable {
     case unreadableAuthorities(message: ReportedText)
     case unusableHeaderName
     case unusableHeaderValue(name: String)
-    /// libcurl could not be initialised, or rejected the transfer.
+    /// libcurl could not be initialised, had no memory, or rejected the transfer.
     case transportUnavailable, outOfMemory, transferRejected
     case settingRejected(message: ReportedText)
     /// Any other failure, with the number by which libcurl identifies it.

@@ -95,25 +95,25 @@ extension UTCTime {
 
     /// Appends `description` to a buffer.
     package func append(to bytes: inout [UInt8]) {
-        func append(_ digit: Int) { bytes.append(UInt8(ascii: "0") + UInt8(digit % 10)) }
-        func append(twoDigits value: Int, followedBy end: Unicode.Scalar) {
-            append(value / 10)
-            append(value)
+        func append(lastDigitOf value: Int) { bytes.append(UInt8(ascii: "0") + UInt8(value % 10)) }
+        func append(lastTwoDigitsOf value: Int, followedBy end: Unicode.Scalar) {
+            append(lastDigitOf: value / 10)
+            append(lastDigitOf: value)
             bytes.append(UInt8(ascii: end))
         }
         let (year, month, day) = civilDate
         let time = millisecondOfDay
-        let century = Int(year.magnitude) / 100
-        append(century / 10)
-        append(century)
-        append(twoDigits: Int(year.magnitude), followedBy: "-")
-        append(twoDigits: month, followedBy: "-")
-        append(twoDigits: day, followedBy: "T")
-        append(twoDigits: time / 3_600_000, followedBy: ":")
-        append(twoDigits: time / 60_000 % 60, followedBy: ":")
-        append(twoDigits: time / 1000 % 60, followedBy: ".")
-        append(time % 1000 / 100)
-        append(twoDigits: time, followedBy: "Z")
+        let yearNumber = Int(year.magnitude)
+        append(lastDigitOf: yearNumber / 1000)
+        append(lastDigitOf: yearNumber / 100)
+        append(lastTwoDigitsOf: yearNumber, followedBy: "-")
+        append(lastTwoDigitsOf: month, followedBy: "-")
+        append(lastTwoDigitsOf: day, followedBy: "T")
+        append(lastTwoDigitsOf: time / 3_600_000, followedBy: ":")
+        append(lastTwoDigitsOf: time / 60_000 % 60, followedBy: ":")
+        append(lastTwoDigitsOf: time / 1000 % 60, followedBy: ".")
+        append(lastDigitOf: time / 100)
+        append(lastTwoDigitsOf: time, followedBy: "Z")
     }
 
     /// Parses a time in RFC 3339 format. Digits after the milliseconds are dropped.

@@ -21,7 +21,8 @@ final class StoreOpening {
     /// The maximum range of sequence numbers in which the rows are counted at opening. If the range is larger, the
     /// ledger's count is used.
     private static let countedSpan: Int64 = 20_000
-    /// The number of oldest rows, and of last sequence numbers, whose checksums are verified at opening.
+    /// The number of oldest rows whose checksums are verified at opening. The same number of last sequence numbers is
+    /// searched for rows to verify.
     private static let probedRows = 64
 
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
@@ -48,7 +49,8 @@ final class StoreOpening {
             store.enableCheckpointOnClose()
         } else {
             store = try OutboxStore(files)
-            guard try loadCounters(of: store) == counters else {
+            let reread = try store.connection.reading { () throws(OutboxError) in try loadCounters(of: store) }
+            guard reread == counters else {
                 throw OutboxError(.damaged, path: files.path, .inconsistentReads)
             }
             store.enableCheckpointOnClose()
@@ -82,7 +84,7 @@ final class StoreOpening {
         let store = try OutboxStore(files)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         let pagesInFile = header.fileBytes / StoreFormat.pageSize
-        let counters = try store.reading { () throws(OutboxError) in
+        let counters = try store.connection.reading { () throws(OutboxError) in
             let pagesMissing = try store.countPages() - pagesInFile
             if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
                 try store.connection.checkStructure()

@@ -81,16 +81,6 @@ final class OutboxStore {
         }
     }
 
-    /// Runs `body` as one read transaction, so that its reads don't lock and unlock the log one by one.
-    func reading<Result>(_ body: () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
-        try connection.execute("BEGIN")
-        defer {
-            // A transaction that has only read has nothing to lose.
-            if connection.isInTransaction { do { try connection.execute("COMMIT") } catch {} }
-        }
-        return try body()
-    }
-
     func insert(_ record: UpdateRecord) throws(OutboxError) { try insertRow.run(record.row) }
 
     /// Removes the row of a pending update. Returns whether it existed.

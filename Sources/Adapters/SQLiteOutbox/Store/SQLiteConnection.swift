@@ -61,6 +61,21 @@ import Reporting
         guard code == SQLITE_OK else { throw unsafe Self.error(code, of: handle, path: path) }
     }
 
+    /// Runs `body` as one read transaction, so that all its reads see the same state. They also take and release the
+    /// lock only once.
+    func reading<Result>(_ body: () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
+        try execute("BEGIN")
+        do throws(OutboxError) {
+            let result = try body()
+            try execute("COMMIT")
+            return result
+        } catch {
+            // Nothing has been written, so nothing is lost if the rollback fails too.
+            if isInTransaction { do { try execute("ROLLBACK") } catch {} }
+            throw error
+        }
+    }
+
     /// Runs `sql`, such as a pragma, and returns the integer in the first column of the first row; `nil` if there is no
     /// row.
     func integer(_ sql: String) throws(OutboxError) -> Int64? {

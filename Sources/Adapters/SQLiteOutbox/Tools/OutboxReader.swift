@@ -34,10 +34,10 @@ package final class OutboxReader {
     package func summary() throws(OutboxError) -> StoreSummary {
         let bytes = try withSystem(
             files.path, files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log))
-        try connection.execute("BEGIN")
-        defer { do { try connection.execute("COMMIT") } catch {} }  // harmless if it fails: nothing has been written
-        let pending = try rows.countPending(atMost: bytes / StoreFormat.minimumRowBytes)
-        return StoreSummary(try rows.counters(pendingCount: pending))
+        return try connection.reading { () throws(OutboxError) in
+            let pending = try rows.countPending(atMost: bytes / StoreFormat.minimumRowBytes)
+            return StoreSummary(try rows.counters(pendingCount: pending))
+        }
     }
 
     /// Returns up to 1000 pending updates whose sequence numbers are higher than `sequence`, in order of acceptance. An

@@ -40,7 +40,8 @@ extension TransferFault {
 
     /// Returns a limit as text, such as `10 s` or `1.5 s`.
     private static func seconds(_ limit: Duration) -> String {
-        let seconds = limit / .seconds(1)
-        return seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\(seconds) s"
+        let (seconds, attoseconds) = limit.components
+        let milliseconds = attoseconds / 1_000_000_000_000_000
+        return milliseconds == 0 ? "\(seconds) s" : "\(Double(seconds * 1000 + milliseconds) / 1000) s"
     }
 }

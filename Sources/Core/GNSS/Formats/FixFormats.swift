@@ -161,14 +161,13 @@ extension [UInt8] {
     }
 
     /// Appends `value`, rounded to `decimals` digits after the point, without trailing zeros: `52.5`, `-0.25`, `7`.
-    /// Appends 0 if the rounded value, without its point, doesn't fit into 64 bits. Appends `separator` first.
+    /// Appends 0 if the rounded value, without its point, doesn't fit into 64 bits. The number follows `separator`.
     fileprivate mutating func append(_ value: Double, decimals: Int, after separator: UInt8? = nil) {
         let scaled = (value * Double(Decimal.powersOfTen[decimals])).rounded()
         append(number: Int64(exactly: scaled) ?? 0, decimals: decimals, after: separator)
     }
 
-    /// Appends `number` with its last `decimals` digits after the point, without trailing zeros. Appends `separator`
-    /// first.
+    /// Appends `separator` and then `number` with its last `decimals` digits after the point, without trailing zeros.
     fileprivate mutating func append(number: Int64, decimals: Int = 0, after separator: UInt8? = nil) {
         // The text is written from its end: at most 19 digits, the point, the sign and the separator.
         var text = InlineArray<22, UInt8>(repeating: 0)

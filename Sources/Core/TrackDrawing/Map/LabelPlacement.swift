@@ -9,8 +9,9 @@ struct LabelPlacement: Sendable {
 
     private let area: PlaneBounds
     private var taken: [PlaneBounds] = []
-    /// Points of the track, so close together that a label between two of them covers no track.
+    /// Points of the track, at most `spacing` pixels apart.
     private var trackPoints: [PlanePoint] = []
+    private static let spacing = 6.0
 
     init(width: Double, height: Double) {
         area = PlaneBounds(around: PlanePoint(x: width / 2, y: height / 2), width: width - 4, height: height - 4)
@@ -21,15 +22,19 @@ struct LabelPlacement: Sendable {
 
     /// Records a straight piece of the track. A label covers the track only if there is no other room for it.
     mutating func avoid(lineFrom start: PlanePoint, to end: PlanePoint) {
-        let count = max(1, ((end - start).length / 6).rounded(.up))
-        for index in 0...Int(count) { trackPoints.append(start + (end - start) * (Double(index) / count)) }
+        let count = max(1, ((end - start).length / Self.spacing).rounded(.up))
+        for index in 0...Int(count) {
+            let point = start + (end - start) * (Double(index) / count)
+            if let last = trackPoints.last, (point - last).length < Self.spacing / 2 { continue }
+            trackPoints.append(point)
+        }
     }
 
     /// Whether an area is inside the drawing and overlaps no reserved area.
     func isFree(_ bounds: PlaneBounds) -> Bool { area.contains(bounds) && !taken.contains(where: bounds.overlaps) }
 
-    /// Finds and reserves a place for a label next to a marker, or a little farther away. Returns `nil` if there is
-    /// none.
+    /// Finds and reserves a place for a label next to a marker, or a little farther away. Prefers a place that covers
+    /// no track. Returns `nil` if there is no place.
     mutating func place(nextTo mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
         var covering: (place: Place, box: PlaneBounds)?
         for distance in [radius, 3 * radius] {
