@@ -40,8 +40,8 @@ extension TransferFault {
 
     /// Returns a limit as text, such as `10 s` or `1.5 s`.
     private static func seconds(_ limit: Duration) -> String {
-        let (seconds, attoseconds) = limit.components
-        let milliseconds = attoseconds / 1_000_000_000_000_000
+        let seconds = limit.components.seconds
+        let milliseconds = limit.components.attoseconds / 1_000_000_000_000_000
         return milliseconds == 0 ? "\(seconds) s" : "\(Double(seconds * 1000 + milliseconds) / 1000) s"
     }
 }

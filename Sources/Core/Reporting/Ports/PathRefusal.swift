@@ -21,9 +21,9 @@ package struct PathRefusal: Sendable, Hashable {
         case foreignDirectory(owner: String, user: String)
         /// Other users could replace the files in the directory.
         case sharedDirectory(group: UInt32?)
-        /// Other users could create links in the directory, but can change only their own files, as in `/tmp`.
+        /// Other users could create links in the directory, but can change only their own files; `/tmp` is one.
         case stickyDirectory(group: UInt32?)
-        /// The directory is a volume that a group shares, as in Kubernetes with `fsGroup`.
+        /// The directory is a volume that a group shares, such as a Kubernetes volume with `fsGroup`.
         case sharedVolume(group: UInt32?)
         case notSocket(kind: String)
         case foreignSocket(owner: String)
