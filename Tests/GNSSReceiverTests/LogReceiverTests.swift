@@ -2,6 +2,7 @@ import FoundationEssentials
 import GNSS
 import Glibc
 import LinuxPlatform
+import ReportedText
 import Reporting
 import Testing
 import TimeAndChance

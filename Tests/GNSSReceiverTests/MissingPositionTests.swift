@@ -1,4 +1,5 @@
 import GNSS
+import ReportedText
 import Reporting
 import Testing
 import TimeAndChance
@@ -38,9 +39,7 @@ import WaypostTestSupport
             await observer.state(saying: "open at")
             try terminal.send(Self.undatedSentences)
             let state = await observer.state(saying: "positions arrive without a date")
-            #expect(
-                state == .waiting(source: terminal.path, .noDate)
-            )
+            #expect(state == .waiting(source: ReportedText(terminal.path), .noDate))
             for second in 20...22 { try terminal.send(epoch(second: second)) }
             #expect(await observer.fix() != nil)
         }

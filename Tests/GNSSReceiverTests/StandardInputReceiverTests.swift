@@ -1,5 +1,6 @@
 import Glibc
 import LinuxPlatform
+import ReportedText
 import Reporting
 import Testing
 import WaypostTestSupport

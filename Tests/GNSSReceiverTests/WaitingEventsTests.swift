@@ -1,4 +1,5 @@
 import GNSS
+import ReportedText
 import Reporting
 import Testing
 import TimeAndChance

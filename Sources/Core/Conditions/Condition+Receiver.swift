@@ -12,7 +12,7 @@ extension Condition {
             self.init(
                 .receiverUnavailable, Wording("\(source): \(wording.cause)", wording.remedy),
                 facts: .receiver(fault.topic))
-        case .ended(let source): self.init(.logEnded, "\(ReportedText(source)) has been read to the end")
+        case .ended(let source): self.init(.logEnded, "\(source) has been read to the end")
         case .starting, .receiving, .noPosition: return nil
         }
     }

@@ -128,7 +128,7 @@ struct SentenceDecoder: LineDecoder {
         if let rejection = statistics.rejection(since: countsAtLastFix) {
             return .positionsRejected("\(rejection.mostFrequent)", areAll: rejection.rejected == rejection.total)
         }
-        guard !statistics.hasPositionSentences else { return nil }
+        guard statistics.positionSentences == 0 else { return nil }
         if statistics.hasManyWrongChecksums { return .noPositionSentences(.wrongChecksums) }
         return .noPositionSentences(statistics.hasOnlyAIS ? .otherShips : .otherSentences)
     }

@@ -74,6 +74,8 @@ private struct ReceiverLoop {
     }
 
     private let receiver: LiveReceiver
+    /// The receiver's name in its reported states.
+    private let name: ReportedText
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
     /// The buffer for reads, with room for a datagram of any size. A read from a tty returns at most 4 KiB.
@@ -89,6 +91,7 @@ private struct ReceiverLoop {
 
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
         self.receiver = receiver
+        name = ReportedText(receiver.endpoint.name)
         self.stop = stop
         self.mailbox = mailbox
         reopening = ReopenWait(schedule: receiver.schedule)
@@ -108,7 +111,7 @@ private struct ReceiverLoop {
             case .endOfInput where !endpoint.canReopen:
                 let outcomes = statistics.map { [LogOutcome(name: endpoint.name, statistics: $0)] }
                 if let failure = outcomes.flatMap({ LogOutcome.failure(of: $0, isRecorded: false) }) { throw failure }
-                return report(.ended(source: endpoint.name))
+                return report(.ended(source: name))
             case .lost(let fault) where !endpoint.canReopen:
                 throw FixSourceError(.readFailed, source: endpoint.name, fault)
             case .overdue:
@@ -291,7 +294,7 @@ private struct ReceiverLoop {
         let limit = session.watch.limit
         switch condition {
         case .opened where isReopenedAfterSilence && line.trial?.isOpeningReported != true: break
-        case .opened: report(.starting(source: endpoint.name, line.start))
+        case .opened: report(.starting(source: name, line.start))
         case .receiving: report(positionsOn: line, in: session, at: MonotonicTime.now)
         case .silent: report(session.findings.otherSpeaker ?? endpoint.fault(of: session.silence, for: limit))
         case .noise: report(session.findings.noiseFault ?? endpoint.fault(of: session.noise, for: limit))
@@ -304,13 +307,13 @@ private struct ReceiverLoop {
             return report(fault)
         }
         switch positionWatch.condition(at: now) {
-        case .good: report(.receiving(source: endpoint.name, foundBaudRate: line.trial?.rate))
-        case .noneYet: report(.noPosition(source: endpoint.name, hadOne: false))
-        case .lost: report(.noPosition(source: endpoint.name, hadOne: true))
+        case .good: report(.receiving(source: name, foundBaudRate: line.trial?.rate))
+        case .noneYet: report(.noPosition(source: name, hadOne: false))
+        case .lost: report(.noPosition(source: name, hadOne: true))
         }
     }
 
-    private mutating func report(_ fault: ReceiverFault) { report(.waiting(source: endpoint.name, fault)) }
+    private mutating func report(_ fault: ReceiverFault) { report(.waiting(source: name, fault)) }
 
     /// Posts a state if it differs from the last one posted.
     private mutating func report(_ state: ReceiverState) {

@@ -1,4 +1,5 @@
 package import GNSS
+import ReportedText
 package import Reporting
 
 /// A source of fixes from recorded logs, plain or gzip. The logs are read one after another as if they were one log.
@@ -21,7 +22,7 @@ package struct LogReceiver: FixSource {
         let reader = try LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes)
         let outcomes = try await reader.deliverAll(to: deliver)
         if let failure = LogOutcome.failure(of: outcomes, isRecorded: true) { throw failure }
-        await deliver(.state(.ended(source: reader.name)))
+        await deliver(.state(.ended(source: ReportedText(reader.name))))
     }
 }
 
@@ -32,7 +33,7 @@ extension LogReader {
         to deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
     ) async throws(FixSourceError) -> [LogOutcome] {
         try await requireAllLogs()
-        try await deliver(.state(.receiving(source: name)))
+        try await deliver(.state(.receiving(source: ReportedText(name))))
         var outcomes: [LogOutcome] = []
         while true {
             let chunk = await read { $0.nextChunk() }

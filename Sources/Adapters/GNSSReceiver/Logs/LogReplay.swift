@@ -142,7 +142,7 @@ package struct LogReplay: FixSource {
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
         try await play(try await survey(), deliver: deliver)
-        await deliver(.state(.ended(source: name)))
+        await deliver(.state(.ended(source: ReportedText(name))))
     }
 
     private func play(

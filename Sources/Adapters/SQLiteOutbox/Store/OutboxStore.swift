@@ -4,17 +4,9 @@ import Reporting
 final class OutboxStore {
     let rows: StoreRows
     let connection: SQLiteConnection
-    private let begin: SQLiteStatement
-    private let commit: SQLiteStatement
-    private let insertRow: SQLiteStatement
-    private let replaceRow: SQLiteStatement
-    private let deleteRow: SQLiteStatement
-    private let deleteRange: SQLiteStatement
-    /// The statement that reads a number which changes whenever another connection writes.
-    private let dataVersion: SQLiteStatement
-    private var handledChange: Int64?
     private let pageCount: SQLiteStatement
-    private let freePageCount: SQLiteStatement
+    private var writing: WriteStatements?
+    private var handledChange: Int64?
 
     /// The maximum wait for another connection's lock, in milliseconds. A tool's request holds the lock only for a few
     /// milliseconds, and a live position must not wait longer.
@@ -33,23 +25,23 @@ final class OutboxStore {
         try StoreSchema.check(connection)
         try connection.execute(StoreFormat.ownerSettings)
         try connection.useWriteAheadLog()
-        begin = try SQLiteStatement(connection, "BEGIN IMMEDIATE")
-        commit = try SQLiteStatement(connection, "COMMIT")
-        insertRow = try SQLiteStatement(connection, "INSERT INTO updates VALUES (\(StoredRow.parameters))")
-        replaceRow = try SQLiteStatement(connection, "REPLACE INTO updates VALUES (\(StoredRow.parameters))")
-        deleteRow = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence = ?1")
-        deleteRange = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence BETWEEN ?1 AND ?2")
         pageCount = try SQLiteStatement(connection, "PRAGMA page_count")
-        freePageCount = try SQLiteStatement(connection, "PRAGMA freelist_count")
-        dataVersion = try SQLiteStatement(connection, "PRAGMA data_version")
         rows = try StoreRows(connection)
         self.connection = connection
+    }
+
+    /// Returns the statements that opening doesn't need. The first use prepares them, so that opening takes less time.
+    private func writeStatements() throws(OutboxError) -> WriteStatements {
+        if let writing { return writing }
+        let prepared = try WriteStatements(connection)
+        writing = prepared
+        return prepared
     }
 
     /// Returns the number of the last change by another connection. Returns `nil` if that change has already been
     /// handled. Right after opening, there is always one to handle. Reading the number takes microseconds.
     func foreignChange() throws(OutboxError) -> Int64? {
-        let version = try dataVersion.singleInteger()
+        let version = try writeStatements().dataVersion.singleInteger()
         return version == handledChange ? nil : version
     }
 
@@ -68,10 +60,11 @@ final class OutboxStore {
     /// Runs `body` as one transaction. When this function returns, the changes are on the disk. If it throws, they have
     /// been undone.
     func transaction(_ body: () throws(OutboxError) -> Void) throws(OutboxError) {
-        try begin.run()
+        let statements = try writeStatements()
+        try statements.begin.run()
         do {
             try body()
-            try commit.run()
+            try statements.commit.run()
         } catch {
             if connection.isInTransaction {
                 // The error of `body` or of the commit is thrown. If the rollback fails too, the next BEGIN will fail.
@@ -81,11 +74,13 @@ final class OutboxStore {
         }
     }
 
-    func insert(_ record: UpdateRecord) throws(OutboxError) { try insertRow.run(record.row) }
+    func insert(_ record: UpdateRecord) throws(OutboxError) {
+        try writeStatements().insertRow.run(record.row)
+    }
 
     /// Removes the row of a pending update. Returns whether it existed.
     func remove(_ sequence: Int64) throws(OutboxError) -> Bool {
-        try deleteRow.run(sequence)
+        try writeStatements().deleteRow.run(sequence)
         return connection.changes == 1
     }
 
@@ -98,7 +93,7 @@ final class OutboxStore {
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
             throw OutboxError(.damaged, path: connection.path, .ledgerMismatch)
         }
-        try replaceRow.run(rows.ledger(of: counters).row)
+        try writeStatements().replaceRow.run(rows.ledger(of: counters).row)
     }
 
     func insert(_ quarantined: QuarantinedUpdate) throws(OutboxError) {
@@ -119,14 +114,14 @@ final class OutboxStore {
     /// Replaces the rows in the range `sequences` with `kept`. All of them are deleted and written again, so that they
     /// fill whole pages. Deleting only the others would leave half-empty pages and free no space.
     func replace(_ sequences: ClosedRange<Int64>, with kept: [UpdateRecord]) throws(OutboxError) {
-        try deleteRange.run([.integer(sequences.lowerBound), .integer(sequences.upperBound)])
+        try writeStatements().deleteRange.run([.integer(sequences.lowerBound), .integer(sequences.upperBound)])
         for record in kept { try insert(record) }
     }
 
     /// Returns the size of the pages in use, in bytes. Free pages don't count, because they are reused before the file
     /// grows.
     func bytesInUse() throws(OutboxError) -> Int64 {
-        try (pageCount.singleInteger() - freePageCount.singleInteger()) * StoreFormat.pageSize
+        try (pageCount.singleInteger() - writeStatements().freePageCount.singleInteger()) * StoreFormat.pageSize
     }
 
     /// Moves the whole content of the log into the database, and empties the log.
@@ -147,9 +142,33 @@ final class OutboxStore {
     /// In that case VACUUM copies only few pages. SQLite's automatic vacuum isn't used, because it would write one more
     /// page in many commits.
     func compactIfNearlyEmpty() throws(OutboxError) {
-        let free = try freePageCount.singleInteger()
+        let free = try writeStatements().freePageCount.singleInteger()
         guard free >= 1024, try countPages() - free <= 512 else { return }
         try connection.execute("VACUUM")
         try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    }
+}
+
+/// The statements of a store's owner that opening doesn't need.
+private final class WriteStatements {
+    let begin: SQLiteStatement
+    let commit: SQLiteStatement
+    let insertRow: SQLiteStatement
+    let replaceRow: SQLiteStatement
+    let deleteRow: SQLiteStatement
+    let deleteRange: SQLiteStatement
+    /// The statement that reads a number which changes whenever another connection writes.
+    let dataVersion: SQLiteStatement
+    let freePageCount: SQLiteStatement
+
+    init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
+        begin = try SQLiteStatement(connection, "BEGIN IMMEDIATE")
+        commit = try SQLiteStatement(connection, "COMMIT")
+        insertRow = try SQLiteStatement(connection, "INSERT INTO updates VALUES (\(StoredRow.parameters))")
+        replaceRow = try SQLiteStatement(connection, "REPLACE INTO updates VALUES (\(StoredRow.parameters))")
+        deleteRow = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence = ?1")
+        deleteRange = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence BETWEEN ?1 AND ?2")
+        dataVersion = try SQLiteStatement(connection, "PRAGMA data_version")
+        freePageCount = try SQLiteStatement(connection, "PRAGMA freelist_count")
     }
 }

@@ -124,11 +124,12 @@ enum StoreSchema {
         var found: Set<String> = []
         var roots: Set<Int64> = []
         while try statement.step() {
-            let known = objects.first { $0.name == statement.text(1) }
-            guard let known, statement.text(0) == known.type, statement.text(2) == known.name,
+            let name = statement.text(1)
+            guard let known = objects.first(where: { $0.name == name }), statement.text(0) == known.type,
+                statement.text(2) == known.name,
                 statement.text(3) == known.text, found.insert(known.name).inserted,
                 known.type == "view" || roots.insert(statement.integer(4)).inserted
-            else { throw foreignObjectError(type: statement.text(0), name: statement.text(1), in: connection.path) }
+            else { throw foreignObjectError(type: statement.text(0), name: name, in: connection.path) }
         }
         guard found.count == objects.count else { throw OutboxError(.damaged, path: connection.path, .notOutbox) }
     }

@@ -84,7 +84,7 @@ struct LogDescription {
             .map { ($0, statistics.rejections($0)) }.filter { $0.1.count > 0 }
         return byFrame.map { reason, found in
             let remedy =
-                reason == .missingChecksum && !statistics.hasPositionSentences
+                reason == .missingChecksum && statistics.positionSentences == 0
                 ? " (--accept-missing-checksum accepts them)" : ""
             return (found.count, "\(reason), \(lineReference(found))\(remedy)")
         } + statistics.rejectedFields.map(row)

@@ -40,8 +40,8 @@ package struct DecoderStatistics: Sendable {
     package var sentencesByAddress: [(address: String, count: Int)] { addresses.sorted }
     /// The number of sentences with a correct checksum.
     package var sentences: Int { addresses.total }
-    /// Whether any sentence was of a type that contains a position.
-    package var hasPositionSentences: Bool { positionSentences > 0 }
+    /// The number of sentences of a type that contains a position, including sentences whose position fields are empty.
+    package internal(set) var positionSentences = 0
     /// The first few messages in which the receiver reported its make and firmware.
     package var banners: [ReportedText] { receiverBanners.all }
     package func rejections(_ reason: SentenceRejection) -> Occurrences { rejectionOccurrences[reason.rawValue] }
@@ -88,9 +88,6 @@ package struct DecoderStatistics: Sendable {
         }
         return counts
     }
-
-    /// The number of sentences of a type that contains a position, including sentences whose position fields are empty.
-    package var positionSentences: Int { addresses.total { SentenceType(address: $0, length: $1).containsPosition } }
 
     /// Counts a rejection on the current line.
     mutating func add(_ reason: SentenceRejection) { rejectionOccurrences[reason.rawValue].add(line: lines + 1) }
@@ -187,16 +184,6 @@ struct AddressCounts: Sendable {
             used.append((Self.text(of: entries[index].address), counts[index]))
         }
         return used.sorted { $0.address < $1.address }
-    }
-
-    /// Returns the number of sentences whose address satisfies `isIncluded`.
-    func total(where isIncluded: (_ address: UInt64, _ length: Int) -> Bool) -> Int {
-        var total = 0
-        for index in counts.indices where counts[index] > 0 {
-            let address = entries[index].address
-            if isIncluded(address, 8 - address.leadingZeroBitCount / 8) { total += counts[index] }
-        }
-        return total
     }
 
     private static func text(of address: UInt64) -> String {

@@ -319,6 +319,7 @@ extension NMEADecoder {
         guard let base = bytes.baseAddress else { return }
         let (address, length) = unsafe Self.address(in: bytes, from: start &+ 1, to: end)
         let type = counts.addresses.add(address, length: length)
+        if type.containsPosition { counts.positionSentences += 1 }
         guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
         let first = min(start &+ length &+ 2, end)
         if type == .txt || type == .other && ReceiverBanners.isBannerAddress(address) {

@@ -3,16 +3,16 @@ package import ReportedText
 /// The state of a receiver. It contains only facts, which `Conditions` turns into text.
 package enum ReceiverState: Sendable, Hashable {
     /// The connection to the receiver is open and has no fault so far, but no sentence has arrived yet.
-    case starting(source: String, ReceiverStart)
+    case starting(source: ReportedText, ReceiverStart)
     /// Sentences are arriving. `foundBaudRate` is the baud rate if it was found by a search.
-    case receiving(source: String, foundBaudRate: Int? = nil)
+    case receiving(source: ReportedText, foundBaudRate: Int? = nil)
     /// Sentences are arriving, but there has been no position for some time. `hadOne` says whether there was a position
     /// earlier in this run.
-    case noPosition(source: String, hadOne: Bool)
+    case noPosition(source: ReportedText, hadOne: Bool)
     /// Nothing usable is arriving.
-    case waiting(source: String, ReceiverFault)
+    case waiting(source: ReportedText, ReceiverFault)
     /// A recorded log has been read to its end.
-    case ended(source: String)
+    case ended(source: ReportedText)
 
     /// The kind of a state. The raw values appear in the status and the metrics.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -31,7 +31,7 @@ package enum ReceiverState: Sendable, Hashable {
         }
     }
 
-    package var source: String {
+    package var source: ReportedText {
         switch self {
         case .starting(let source, _), .receiving(let source, _), .noPosition(let source, _),
             .waiting(let source, _), .ended(let source):

@@ -1,5 +1,6 @@
 import GNSS
 import ReceiverSimulator
+import ReportedText
 import Reporting
 import TimeAndChance
 
