@@ -7,7 +7,7 @@ package struct Condition: Sendable, Hashable {
     /// The facts that distinguish conditions with the same code. Two conditions with the same code and equal facts are
     /// the same condition, so a change of facts is logged. Details that may change with every attempt, such as a time
     /// or a server's message, aren't included.
-    package indirect enum Facts: Sendable, Hashable {
+    package enum Facts: Sendable, Hashable {
         case none
         case answer(status: Int)
         case lost(LostExchange.Cause)
@@ -27,7 +27,7 @@ package struct Condition: Sendable, Hashable {
         case zones([Int])
         case internalError(InternalError)
         /// The code and facts of the failure that caused this condition.
-        case causedBy(ConditionCode, Facts)
+        indirect case causedBy(ConditionCode, Facts)
         /// A number, such as a time or a count, that distinguishes several events with the same code.
         case number(Int64)
     }

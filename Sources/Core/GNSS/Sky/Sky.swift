@@ -7,11 +7,15 @@ package struct Sky: Sendable, Hashable {
     /// Creates a sky of at most 256 satellites. Several entries for one satellite are merged, keeping the strongest
     /// signal.
     package init(_ satellites: some Sequence<Satellite>) {
-        var merged: [Satellite.ID: Satellite] = [:]
-        for satellite in satellites where merged.count < Self.capacity || merged[satellite.id] != nil {
-            merged[satellite.id] = merged[satellite.id].map { $0.merged(with: satellite) } ?? satellite
+        var distinct: [Satellite] = []
+        for satellite in satellites.sorted(by: { $0.id < $1.id }) {
+            if let last = distinct.last, last.id == satellite.id {
+                distinct[distinct.count - 1] = last.merged(with: satellite)
+            } else if distinct.count < Self.capacity {
+                distinct.append(satellite)
+            }
         }
-        self.satellites = merged.values.sorted { $0.id < $1.id }
+        self.satellites = distinct
     }
 
     /// The maximum number of satellites. Receivers track up to about 120.
@@ -78,6 +82,9 @@ package enum SatelliteSystem: String, Sendable, Hashable, CaseIterable {
     case sbas = "SBAS"
 
     fileprivate var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    /// Hashes the order, because Swift would hash the name letter by letter.
+    package func hash(into hasher: inout Hasher) { hasher.combine(order) }
 
     /// Creates the system for a system ID in the GSA of NMEA 4.11; `nil` if the ID isn't defined.
     package init?(systemID: Int) {

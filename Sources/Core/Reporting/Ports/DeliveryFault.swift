@@ -1,7 +1,7 @@
 package import ReportedText
 
 /// The reason why a delivery failed. It contains only facts, which `Conditions` turns into text.
-package indirect enum DeliveryFault: Error, Sendable, Hashable {
+package enum DeliveryFault: Error, Sendable, Hashable {
     /// No permit could be obtained.
     case noPermit(MissingPermit)
     /// The answer of the service, or of an intermediary, isn't a success.
@@ -11,7 +11,7 @@ package indirect enum DeliveryFault: Error, Sendable, Hashable {
     /// The exchange was aborted before its time limit.
     case aborted(AbortReason, LostExchange)
     /// The service rejects one update after another, the last one with this fault, so the updates can't be the reason.
-    case everythingRejected(DeliveryFault)
+    indirect case everythingRejected(DeliveryFault)
     /// The service's address isn't valid.
     case invalidAddress(ReportedText)
 
