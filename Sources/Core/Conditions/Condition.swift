@@ -6,21 +6,21 @@ package import VehicleAuthorization
 package struct Condition: Sendable, Hashable {
     /// The facts that distinguish conditions with the same code. Two conditions with the same code and equal facts are
     /// the same condition, so a change of facts is logged. Details that may change with every attempt, such as a time
-    /// or a server's message, aren't included.
+    /// or a server's message, aren't included. Large facts are indirect, so that a condition stays small.
     package enum Facts: Sendable, Hashable {
         case none
         case answer(status: Int)
-        case lost(LostExchange.Cause)
+        indirect case lost(LostExchange.Cause)
         case aborted(AbortReason)
         /// `number` is the `errno` of a system call, or SQLite's result code.
         case outbox(OutboxError.Code, number: Int32? = nil)
-        case receiver(ReceiverFault)
+        indirect case receiver(ReceiverFault)
         /// `hasSignal` says whether the receiver gets a signal from any satellite.
         case sky(hasSignal: Bool)
         /// The label of a `FixRejection`.
         case rejection(String)
-        case token(TokenFault)
-        case tokenWarning(AuthorizationWarning)
+        indirect case token(TokenFault)
+        indirect case tokenWarning(AuthorizationWarning)
         /// A wrong clock. The values are the clock that it was compared with, and whether it is ahead. The first value
         /// is `nil` if the other clock doesn't matter.
         case clock(ClockSource?, isAhead: Bool)

@@ -7,9 +7,9 @@ package enum DeliveryFault: Error, Sendable, Hashable {
     /// The answer of the service, or of an intermediary, isn't a success.
     case answered(ServiceAnswer)
     /// There was no complete answer.
-    case unanswered(LostExchange)
+    indirect case unanswered(LostExchange)
     /// The exchange was aborted before its time limit.
-    case aborted(AbortReason, LostExchange)
+    indirect case aborted(AbortReason, LostExchange)
     /// The service rejects one update after another, the last one with this fault, so the updates can't be the reason.
     indirect case everythingRejected(DeliveryFault)
     /// The service's address isn't valid.
