@@ -117,7 +117,7 @@ import WaypostTestSupport
         #expect(used() == [2])
     }
 
-    @Test func areLimitedTo256Satellites() {
+    @Test func areLimitedTo256Satellites() throws {
         var text = ""
         for signal in 0..<8 {
             for part in 1...16 {
@@ -127,7 +127,13 @@ import WaypostTestSupport
         }
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         decoder.decode(Array(text.utf8).span, receivedAt: .zero) { _ in }
-        #expect(decoder.takeSky(at: .zero)?.satellites.count == 256)
+        let galileo = try #require(decoder.takeSky(at: .zero)?.satellites)
+        #expect(galileo.count == 256)
+        // Satellites of a system that comes earlier take the places of the last ones.
+        let gps = sentence("GPGSV,1,1,02,01,1,1,40,02,1,1,40")
+        decoder.decode(Array(gps.utf8).span, receivedAt: .zero) { _ in }
+        let both = try #require(decoder.takeSky(at: .zero)?.satellites)
+        #expect(both.map(\.id) == [Satellite.ID(.gps, 1), Satellite.ID(.gps, 2)] + galileo.prefix(254).map(\.id))
     }
 
     @Test func areReadOnlyIfRequested() {

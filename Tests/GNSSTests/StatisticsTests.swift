@@ -51,4 +51,14 @@ import WaypostTestSupport
         let text = (0..<2000).map { sentence("X\($0),1") }.joined()
         #expect(Decoding.outcome(of: Array(text.utf8)).statistics.sentences == 2000)
     }
+
+    /// Sentences that contain a position are also counted if the table of addresses is full.
+    @Test func countSentencesThatContainAPosition() {
+        let others = (0..<2000).map { sentence("X\($0),1") }.joined()
+        let positions = ["GP", "GN", "GL", "GA", "GB", "II"].map { sentence("\($0)GGA,,,,,,0,,,,,,,,") }.joined()
+        let emptyPosition = sentence("GPRMC,,V,,,,,,,,,,N")
+        let withoutPosition = sentence("GPGSA,A,1,,,,,,,,,,,,,,,") + sentence("AIVDM,1,1,,A,15M,0", start: "!")
+        let text = others + positions + emptyPosition + withoutPosition
+        #expect(Decoding.outcome(of: Array(text.utf8)).statistics.positionSentences == 7)
+    }
 }

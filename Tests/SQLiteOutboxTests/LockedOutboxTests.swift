@@ -29,6 +29,20 @@ import WaypostTestSupport
         #expect(directory.recoveries.isEmpty)
     }
 
+    /// The lock is taken between the opening and the first append, which prepares the statements for writing.
+    @Test func storesItsFirstUpdateOnceTheLockIsReleased() throws {
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
+        let other = try SQLiteConnection(path: directory.store, access: .readWrite)
+        try other.execute("BEGIN IMMEDIATE")
+        let error = #expect(throws: OutboxError.self) { try outbox.append(sample(1)) }
+        #expect(error?.code == .busy)
+        try other.execute("ROLLBACK")
+        #expect(try outbox.append(sample(1)).sequence == 1)
+        #expect(directory.recoveries.isEmpty)
+        try outbox.close()
+    }
+
     /// The log of a process that was killed is moved into the database first.
     @Test func isOpenedOnceTheLockIsReleased() async throws {
         let directory = try StoreDirectory()

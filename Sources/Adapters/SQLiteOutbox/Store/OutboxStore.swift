@@ -5,7 +5,8 @@ final class OutboxStore {
     let rows: StoreRows
     let connection: SQLiteConnection
     private let pageCount: SQLiteStatement
-    private var writing: WriteStatements?
+    /// The statements that opening rarely needs; `nil` until the first use.
+    private var deferred: DeferredStatements?
     private var handledChange: Int64?
 
     /// The maximum wait for another connection's lock, in milliseconds. A tool's request holds the lock only for a few
@@ -30,18 +31,19 @@ final class OutboxStore {
         self.connection = connection
     }
 
-    /// Returns the statements that opening doesn't need. The first use prepares them, so that opening takes less time.
-    private func writeStatements() throws(OutboxError) -> WriteStatements {
-        if let writing { return writing }
-        let prepared = try WriteStatements(connection)
-        writing = prepared
+    /// Returns the statements that opening rarely needs. The first call prepares them, so that opening takes less
+    /// time.
+    private func deferredStatements() throws(OutboxError) -> DeferredStatements {
+        if let deferred { return deferred }
+        let prepared = try DeferredStatements(connection)
+        deferred = prepared
         return prepared
     }
 
     /// Returns the number of the last change by another connection. Returns `nil` if that change has already been
     /// handled. Right after opening, there is always one to handle. Reading the number takes microseconds.
     func foreignChange() throws(OutboxError) -> Int64? {
-        let version = try writeStatements().dataVersion.singleInteger()
+        let version = try deferredStatements().dataVersion.singleInteger()
         return version == handledChange ? nil : version
     }
 
@@ -60,7 +62,7 @@ final class OutboxStore {
     /// Runs `body` as one transaction. When this function returns, the changes are on the disk. If it throws, they have
     /// been undone.
     func transaction(_ body: () throws(OutboxError) -> Void) throws(OutboxError) {
-        let statements = try writeStatements()
+        let statements = try deferredStatements()
         try statements.begin.run()
         do {
             try body()
@@ -75,12 +77,12 @@ final class OutboxStore {
     }
 
     func insert(_ record: UpdateRecord) throws(OutboxError) {
-        try writeStatements().insertRow.run(record.row)
+        try deferredStatements().insertRow.run(record.row)
     }
 
     /// Removes the row of a pending update. Returns whether it existed.
     func remove(_ sequence: Int64) throws(OutboxError) -> Bool {
-        try writeStatements().deleteRow.run(sequence)
+        try deferredStatements().deleteRow.run(sequence)
         return connection.changes == 1
     }
 
@@ -93,7 +95,7 @@ final class OutboxStore {
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
             throw OutboxError(.damaged, path: connection.path, .ledgerMismatch)
         }
-        try writeStatements().replaceRow.run(rows.ledger(of: counters).row)
+        try deferredStatements().replaceRow.run(rows.ledger(of: counters).row)
     }
 
     func insert(_ quarantined: QuarantinedUpdate) throws(OutboxError) {
@@ -114,14 +116,14 @@ final class OutboxStore {
     /// Replaces the rows in the range `sequences` with `kept`. All of them are deleted and written again, so that they
     /// fill whole pages. Deleting only the others would leave half-empty pages and free no space.
     func replace(_ sequences: ClosedRange<Int64>, with kept: [UpdateRecord]) throws(OutboxError) {
-        try writeStatements().deleteRange.run([.integer(sequences.lowerBound), .integer(sequences.upperBound)])
+        try deferredStatements().deleteRange.run([.integer(sequences.lowerBound), .integer(sequences.upperBound)])
         for record in kept { try insert(record) }
     }
 
     /// Returns the size of the pages in use, in bytes. Free pages don't count, because they are reused before the file
     /// grows.
     func bytesInUse() throws(OutboxError) -> Int64 {
-        try (pageCount.singleInteger() - writeStatements().freePageCount.singleInteger()) * StoreFormat.pageSize
+        try (pageCount.singleInteger() - deferredStatements().freePageCount.singleInteger()) * StoreFormat.pageSize
     }
 
     /// Moves the whole content of the log into the database, and empties the log.
@@ -142,15 +144,15 @@ final class OutboxStore {
     /// In that case VACUUM copies only few pages. SQLite's automatic vacuum isn't used, because it would write one more
     /// page in many commits.
     func compactIfNearlyEmpty() throws(OutboxError) {
-        let free = try writeStatements().freePageCount.singleInteger()
+        let free = try deferredStatements().freePageCount.singleInteger()
         guard free >= 1024, try countPages() - free <= 512 else { return }
         try connection.execute("VACUUM")
         try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     }
 }
 
-/// The statements of a store's owner that opening doesn't need.
-private final class WriteStatements {
+/// Statements for the owner of a store that opening rarely needs.
+private final class DeferredStatements {
     let begin: SQLiteStatement
     let commit: SQLiteStatement
     let insertRow: SQLiteStatement

@@ -125,9 +125,8 @@ enum StoreSchema {
         var roots: Set<Int64> = []
         while try statement.step() {
             let name = statement.text(1)
-            guard let known = objects.first(where: { $0.name == name }), statement.text(0) == known.type,
-                statement.text(2) == known.name,
-                statement.text(3) == known.text, found.insert(known.name).inserted,
+            guard let known = objects.first(where: { $0.name == name }), found.insert(known.name).inserted,
+                statement.text(0) == known.type, statement.text(2) == known.name, statement.text(3) == known.text,
                 known.type == "view" || roots.insert(statement.integer(4)).inserted
             else { throw foreignObjectError(type: statement.text(0), name: name, in: connection.path) }
         }

@@ -4,10 +4,12 @@ package struct Sky: Sendable, Hashable {
     /// several of its signals.
     package let satellites: [Satellite]
 
-    /// Creates a sky of at most 256 satellites. Several entries for one satellite are merged, keeping the strongest
-    /// signal.
+    /// Creates a sky of at most 256 satellites. If there are more, the last ones in the order of system and number are
+    /// dropped. Several entries for one satellite are merged, keeping the strongest signal, and the first elevation and
+    /// azimuth.
     package init(_ satellites: some Sequence<Satellite>) {
         var distinct: [Satellite] = []
+        // The sort is stable, so the entries for one satellite stay in their original order.
         for satellite in satellites.sorted(by: { $0.id < $1.id }) {
             if let last = distinct.last, last.id == satellite.id {
                 distinct[distinct.count - 1] = last.merged(with: satellite)
@@ -83,7 +85,7 @@ package enum SatelliteSystem: String, Sendable, Hashable, CaseIterable {
 
     fileprivate var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// Hashes the order, because Swift would hash the name letter by letter.
+    /// Hashes the order, because hashing the raw value, a string, takes longer.
     package func hash(into hasher: inout Hasher) { hasher.combine(order) }
 
     /// Creates the system for a system ID in the GSA of NMEA 4.11; `nil` if the ID isn't defined.
