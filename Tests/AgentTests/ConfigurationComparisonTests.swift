@@ -8,7 +8,7 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
-/// Whether the running service uses the file that is checked.
+/// Whether the running service uses the file being checked.
 @Suite struct ConfigurationComparisons {
     private static let readTime = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000)
     private static let checkedPath = "/etc/waypost/config.json"

@@ -64,7 +64,7 @@ import WaypostTestSupport
     struct Row: Sendable {
         var changed: [String: String] = [:]
         var receiverEnds = false
-        var leavesVehicle = false
+        var stopsReportingVehicle = false
         var renamesPending = false
         var keepsOutbox = true
     }
@@ -73,13 +73,13 @@ import WaypostTestSupport
         Row(),
         Row(changed: ["log.level": #""debug""#, "status.listen": #""127.0.0.1:1""#, "outbox.maximumMegabytes": "5"]),
         Row(changed: ["authorization.url": #""https://elsewhere/""#, "vehicle.stateOnStop": #""ONLINE""#]),
-        Row(changed: ["vehicle.providerId": #""q""#], leavesVehicle: true, renamesPending: true),
-        Row(changed: ["vehicle.vehicleId": #""van-8""#], leavesVehicle: true, renamesPending: true),
-        Row(changed: ["vehicle.service": #""scheduledTasks""#], leavesVehicle: true, renamesPending: true),
-        Row(changed: ["upload.endpoint": #""https://elsewhere""#], leavesVehicle: true),
+        Row(changed: ["vehicle.providerId": #""q""#], stopsReportingVehicle: true, renamesPending: true),
+        Row(changed: ["vehicle.vehicleId": #""van-8""#], stopsReportingVehicle: true, renamesPending: true),
+        Row(changed: ["vehicle.service": #""scheduledTasks""#], stopsReportingVehicle: true, renamesPending: true),
+        Row(changed: ["upload.endpoint": #""https://elsewhere""#], stopsReportingVehicle: true),
         Row(changed: ["outbox.path": #""/o""#], keepsOutbox: false),
         Row(
-            changed: ["outbox.path": #""/o""#, "vehicle.vehicleId": #""van-8""#], leavesVehicle: true,
+            changed: ["outbox.path": #""/o""#, "vehicle.vehicleId": #""van-8""#], stopsReportingVehicle: true,
             keepsOutbox: false),
         Row(changed: ["receiver.type": #""gpsd""#]),
         Row(changed: ["receiver.type": #""stdin""#], receiverEnds: true),
@@ -91,7 +91,7 @@ import WaypostTestSupport
         let new = try Self.configuration(changing: row.changed)
         for change in [ConfigurationChange(from: old, to: new), ConfigurationChange(from: new, to: old)] {
             #expect(change.receiverEnds == row.receiverEnds)
-            #expect(change.leavesVehicle == row.leavesVehicle)
+            #expect(change.stopsReportingVehicle == row.stopsReportingVehicle)
             #expect(change.renamesPending == row.renamesPending)
             #expect(change.keepsOutbox == row.keepsOutbox)
         }

@@ -57,7 +57,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Two builds of a release are identical: the date of the build isn't in the pages.
+    /// The date of the build isn't in the pages, so two builds of a release are identical.
     @Test(arguments: ManualPage.allCases) func stateTheDateOfTheRelease(page: ManualPage) {
         #expect(page.text.contains(" 2026-11-01 \"waypost 0.1.0\"\n"))
         #expect(page.text == page.text)

@@ -151,8 +151,8 @@ struct PrivateDrives {
         #expect(recorded.contains(try fields(epochs[14])[3]), "the drive on the road is recorded: \(recorded)")
     }
 
-    /// An hour of the drive is private because of the switch, and two parts because of zones. The log is read as fast
-    /// as it is reported, and every fix is judged.
+    /// An hour of the drive is private because of the switch, and two parts because of zones. The log is read no
+    /// faster than its fixes are reported, so each fix is checked.
     @Test func leaveNoTraceOfAnHour() async throws {
         let epochs = Array(RecentDrive(epochs: 960))  // 80 minutes
         let (first, hour, last) = (epochs[..<120], epochs[120..<840], epochs[840...])

@@ -467,7 +467,8 @@ import WaypostTestSupport
         #expect(entry["code"]?.stringValue == "token_request_rejected" && entry["level"]?.stringValue == "error")
     }
 
-    /// Each flaw of a token is logged with its code. It is shown until, after ten minutes, a token has no warning.
+    /// Each flaw of a token is logged with its code. Its condition ends with the first flawless token after ten minutes
+    /// or more.
     @Test func reportsFlawsOfTokens() throws {
         let monitor = AgentMonitor(clock: MonotonicClock(clock), log: makeWriter(format: .json))
         let van = AuthorizationContext(vehicleID: "v")

@@ -5,7 +5,7 @@ import Testing
 @Suite struct TechnicianPages {
     let page = TechnicianPage.html(nonce: "4711")
 
-    /// The page works in a vehicle without a network: it requests nothing from another address.
+    /// The page requests nothing from another address, so it works in a vehicle without a network.
     @Test func areSelfContained() {
         for word in ["http://", "https://", "src=", "@import", "url("] {
             // SVG's namespace isn't requested.

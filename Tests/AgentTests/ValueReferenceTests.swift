@@ -244,7 +244,7 @@ import WaypostTestSupport
             replacing: #""v"}"#, with: #"{"file": "DIRECTORY/o.sqlite"}}, "outbox": {"path": "DIRECTORY/o.sqlite"}"#)
         #expect(
             problem.hasSuffix(
-                "and the outbox's files would replace the file of \"vehicle.vehicleId\"; use another "
+                "and the outbox's files would replace the file named by \"vehicle.vehicleId\"; use another "
                     + "path"))
     }
 }

@@ -12,8 +12,8 @@ import Testing
         (403, true, "it doesn't allow example.com:443; allow the server in the proxy's rules"),
         (502, true, "it could not connect to example.com:443; check the proxy's network, and its log"),
         (405, true, "it doesn't support tunnels (CONNECT); correct upload.proxy.url"),
-        (302, true, "a captive portal answered in its place; sign in to the portal, or use another network"),
-        (511, true, "a captive portal answered in its place; sign in to the portal, or use another network"),
+        (302, true, "probably a captive portal, not the proxy; sign in to the portal, or use another network"),
+        (511, true, "probably a captive portal, not the proxy; sign in to the portal, or use another network"),
     ])
     func followsFromAStatus(status: Int, hasLogin: Bool, reason: String) {
         #expect(

@@ -84,7 +84,7 @@ import WaypostTestSupport
         #expect(try check(file) == (.bytes(1), "x"))
     }
 
-    @Test func areReadToTheirEndBeforeTheirReplacement() throws {
+    @Test func areReadToTheEndBeforeTheReplacementIsOpened() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
         #expect(try check(file) == (.bytes(3), "one"))
@@ -112,7 +112,7 @@ import WaypostTestSupport
         #expect(try !file.reopen())
     }
 
-    /// A file that is missing for a moment isn't a failure: the reader waits for it.
+    /// The reader waits for a file that is missing for a moment.
     @Test(.timeLimit(.minutes(1))) func areAwaitedWhenTheirPipeIsRemoved() async throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
         let messages = Locked([String]())

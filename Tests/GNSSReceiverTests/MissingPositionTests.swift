@@ -81,7 +81,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Longitudes with a sign and a letter: every sentence is rejected, so the antenna isn't blamed.
+    /// Sentences that are all rejected, because the longitude has a sign and a letter.
     private static let signedLongitudes = (1...3).map { second in
         sentence("GPRMC,10150\(second),A,3403.0,N,-11814.5,E,19.4,90.0,050126,,,A")
     }.joined()

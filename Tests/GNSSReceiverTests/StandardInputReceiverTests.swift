@@ -34,7 +34,7 @@ import WaypostTestSupport
         #expect(ending == nil)
     }
 
-    /// The contents of a pipe after the previous program has failed, and the reason for the failure.
+    /// The input that an upstream program wrote before it failed, and the error that the receiver reports.
     @Test(
         arguments: [
             ("", .line(source: "standard input", nil)),

@@ -17,7 +17,7 @@ import WaypostTestSupport
         ),
         (
             Framing.plainBody,
-            "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
+            "no line begins with $ or !, as a sentence does; a shell expands the $ unless the line is in single quotes"
         ), ("# made by hand $GPRMC", "a comment: ignored"),
         ("$" + Framing.plainBody, "rejected: no checksum: its line ends without a checksum; its bytes require *7D"),
         ("$GNRMC,1015", "rejected: no checksum"),

@@ -47,7 +47,7 @@ import Testing
         #expect(try rejection(host: "127.3.2.1", on: address) == .misdirected(host: ReportedText("127.3.2.1")))
     }
 
-    /// No browser reaches a Unix socket, and a proxy in front of it has its own names.
+    /// Browsers can't connect to a Unix socket, and a proxy in front of it checks its own host names.
     @Test func areNotCheckedOnAUnixSocket() throws {
         let origins = ["https://fleet.example.com"]
         #expect(

@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// Returns the kernel's id of the calling thread, as in `/proc`.
+/// Returns the calling thread's kernel ID, as shown in `/proc`.
 private func currentThreadID() -> Int32 {
     var bytes = [CChar](repeating: 0, count: 64)
     let count = unsafe readlink("/proc/thread-self", &bytes, bytes.count)

@@ -148,7 +148,7 @@ import WaypostTestSupport
         #expect(filtered.map(\.headingDegrees) == [45, 45, nil])
     }
 
-    @Test func useTheHeadingOfTheBodyIfItIsReported() {
+    @Test func useTheBodyHeadingIfReported() {
         var (standing, moving) = (Fix.sample(0, speed: 0), Fix.sample(1, speed: 5))
         (standing.bodyHeadingDegrees, moving.bodyHeadingDegrees) = (120, 300)
         (standing.headingDegrees, moving.headingDegrees) = (7, 120)  // driving backwards
@@ -165,15 +165,15 @@ import WaypostTestSupport
         filtered(fixes).map { $0.horizontalAccuracyMeters.map { ($0 * 1000).rounded() / 1000 } }
     }
 
-    @Test func widenTheAccuracyOfDeadReckoning() {
+    @Test func growTheAccuracyRadiusOfDeadReckoning() {
         var fixes = (0..<5).map { Fix.sample(Double($0 * 30), north: Double($0) * 300, speed: 10, accuracy: 4) }
         for index in 1..<4 { fixes[index].quality = .estimated }
         fixes[3].horizontalAccuracyMeters = 500
         #expect(Self.filteredRadii(of: fixes) == [4, 34, 64, 500, 4])
     }
 
-    /// An odometer that errs by 10 %: the position is as far off as the radius says.
-    @Test func widenTheAccuracyOfDeadReckoningWithTheDistance() throws {
+    /// If an odometer errs by 10 %, the reported radius equals the position's error.
+    @Test func growTheAccuracyRadiusOfDeadReckoningWithTheDistance() throws {
         let fixes = (0...115).map { second in
             var fix = Fix.sample(Double(second), north: Double(second) * 25, speed: 25, accuracy: 10)
             if second > 0 { fix.quality = .estimated }
@@ -184,7 +184,7 @@ import WaypostTestSupport
         #expect(abs(try #require(radii.last) - 297.5) < 1)
     }
 
-    @Test func widenTheAccuracyOfDeadReckoningWithoutAnySatelliteFix() {
+    @Test func growTheAccuracyRadiusOfDeadReckoningWithoutAnySatelliteFix() {
         let fixes = (0..<3).map { index in
             var fix = Fix.sample(Double(index), north: Double(index) * 10, speed: 10, accuracy: nil)
             fix.quality = .estimated

@@ -194,7 +194,8 @@ import WaypostTestSupport
         #expect(crossing.dropFirst(330).allSatisfy { $0 == .moving })
     }
 
-    /// The motion of a receiver that states no speed follows from the track: a little later, but just as reliably.
+    /// If a receiver states no speed, the motion is derived from the track. That takes a little longer, but is just as
+    /// reliable.
     @Test func areFoundWithoutASpeed() {
         var (derived, classifier) = (DerivedMotion(), MotionClassifier())
         let kinds = Self.ride.fixes(wander: 0.5, statesSpeed: false).map { fix -> Motion.Kind? in

@@ -116,7 +116,8 @@ import TimeAndChance
         }
     }
 
-    /// A day at 10 Hz, or its first quarter of an hour: every update keeps the tolerance, and memory stays bounded.
+    /// During a day at 10 Hz, or a quarter of an hour in a short run, every update keeps the tolerance. The memory is
+    /// bounded.
     @Test func holdsForADayAtTenHertz() {
         let fixes = Self.trackCount >= 100_000 ? 864_000 : 9000
         var drive = RandomDrive(seed: 7, fixesPerSecond: 10)

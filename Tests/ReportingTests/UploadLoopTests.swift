@@ -312,7 +312,7 @@ import WaypostTestSupport
     private static let undecodable = answered(
         .held(.unanswered(LostExchange(.undecodableAnswer, "Content-Encoding: br"))))
 
-    /// An answer that can't be decoded may have been a success: the same position isn't sent again.
+    /// An answer that can't be decoded may mean success, so the same position isn't sent again.
     private static let undecodableAnswers: KeyValuePairs<String, [Row]> = [
         "the next probe waits for a newer position, which arrives after the wait": exchanging(light) + [
             Row(2, undecodable, .wait, due: 62),

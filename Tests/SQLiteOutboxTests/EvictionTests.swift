@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isThreadSanitizer, "runs on one thread"))
 struct Eviction {
-    /// A drive without any straight part can't be thinned: the oldest updates are evicted.
+    /// A drive without any straight part can't be thinned, so the oldest updates are evicted.
     @Test func evictsTheOldestUpdatesIfThinningFreesNothing() throws {
         let directory = try StoreDirectory()
         let outbox = try OutboxEngine(directory.configuration(maximumBytes: 64 * 1024))

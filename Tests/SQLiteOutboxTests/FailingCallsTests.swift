@@ -33,7 +33,7 @@ struct FailingCalls {
             }
         }
         #expect(runs > 0)
-        print("faults of \(call), \(durability): \(runs) runs, \(failed) calls of the outbox failed, lost 0")
+        print("faults of \(call), \(durability): \(runs) runs, \(failed) calls to the outbox failed, lost 0")
     }
 
     /// The first failure must not mislead the handling of the second.
@@ -54,7 +54,7 @@ struct FailingCalls {
             failed += trial.failures
         }
         #expect(failed > pairs / 4)
-        print("two faults, \(durability): \(pairs) runs, \(failed) calls of the outbox failed, lost 0")
+        print("two faults, \(durability): \(pairs) runs, \(failed) calls to the outbox failed, lost 0")
     }
 
     /// Tries each pair of syncs, because random choices miss the few that matter.

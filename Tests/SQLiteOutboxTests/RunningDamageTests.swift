@@ -65,7 +65,7 @@ struct RunningDamage {
         #expect(directory.recoveries.map(\.lost.upperBound) == [ledger.evicted])
     }
 
-    /// An earlier store has the expected number of rows, but other rows: it isn't accepted as sound.
+    /// An earlier store with the expected number of rows, but other rows, isn't accepted as sound.
     @Test func doesNotHideTheLastUpdateIfOnlyItsFrameIsBroken() throws {
         let (directory, disk) = try directoryOnLyingDisk()
         let outbox = try directory.open(on: disk)

@@ -107,7 +107,7 @@ import TimeAndChance
         }
     }
 
-    /// The store can read whatever it writes: its limits for writing are within those for reading.
+    /// The limits for writing are within those for reading, so the store can read whatever it writes.
     @Test func areRestoredWithTheLargestNumbers() {
         let limit = OutboxCounters.Limit.record
         let edges = [0, 1, 2, 1 << 51, 1 << 52, limit - 1, limit]

@@ -26,7 +26,7 @@ import WaypostTestSupport
         await watcher.terminate()
         let calls = String(decoding: try real.read("trace.txt"), as: UTF8.self).split(separator: "\n")
             .compactMap { Self.call(in: $0, below: real.url.path) }
-        // The lying disk replaces the file of the count in one call, which ends with a sync of the directory.
+        // The lying disk replaces the count file in one call, which ends with a sync of the directory.
         let seen = zip(calls, [""] + calls).filter { $0 != Self.callOnCountFile && $1 != Self.callOnCountFile }.map(\.0)
 
         let disk = lying.lyingDisk(seed: 1)

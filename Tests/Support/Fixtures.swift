@@ -7,7 +7,7 @@ package enum Fixtures {
     package static let checkout = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// Returns a file under `fixtures/`, such as `nmea/town.nmea`.
+    /// Returns the URL of a file under `fixtures/`, such as `nmea/town.nmea`.
     package static func url(_ path: String) -> URL { checkout.appending(path: "fixtures/\(path)") }
 
     /// The directory of recorded receivers, which some machines have next to the checkout; `nil` on others.

@@ -315,8 +315,8 @@ import VehicleAuthorization
         #expect(["fetch", "wait"].contains(kind(of: later.requestToken(for: van7, now: .seconds(next)))))
     }
 
-    /// A fleet that started together: the renewals are far apart, and half of the lifetime is left in case the issuer
-    /// fails.
+    /// If a whole fleet starts at once, its renewals are still far apart, and half of the lifetime is left in case the
+    /// issuer fails.
     @Test(arguments: [(3600, 1440, 1800), (900, 360, 450), (360, 48, 60)])
     func renewAtAJitteredTimeBeforeHalfTheLifetime(lifetime: Int, earliest: Int, latest: Int) {
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {

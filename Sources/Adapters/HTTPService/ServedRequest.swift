@@ -34,7 +34,7 @@ package struct ServedRequest: Sendable, Hashable {
         decodedParts(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false))
     }
 
-    /// The `name=value` pairs of the query in their order, percent-decoded; `nil` if the encoding is malformed.
+    /// The query's `name=value` pairs in order, percent-decoded; `nil` if the encoding is malformed.
     package var queryItems: [(name: String, value: String)]? {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         var items: [(name: String, value: String)] = []

@@ -65,13 +65,13 @@ struct RecordingFiles {
         self.settings = settings
         let clock = isSynchronized ? "synchronised" : "not synchronised"
         header = Array("# waypost \(settings.version), run of \(start), host's clock \(clock)\n".utf8)
-        // Files of earlier runs are recognised by their names.
         try DirectoryTrust.require(settings.directory, .none, missing: .created)
+        // Continues the numbers of earlier runs' files.
         number = try FileSystem.names(inDirectory: settings.directory).compactMap(RecordingName.number).max() ?? 0
         try beginNextPair()
     }
 
-    /// Writes `contents` and synchronises both files.
+    /// Writes `contents` and syncs both files to the disk.
     mutating func write(_ contents: RecordingBacklog.Contents) throws(SystemError) {
         var receiver = contents.receiver[...]
         if writtenBytes > 0, writtenBytes + contents.count > settings.segmentBytes {

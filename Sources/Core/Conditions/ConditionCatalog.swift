@@ -138,7 +138,7 @@ extension ConditionCode {
             "log in to the network (a captive portal), or use another network; if the certificate authority is your own, set upload.caFile"
         ),
         .intercepted: Entry(
-            .error, "another server answers",
+            .error, "another server answered instead of Fleet Engine",
             "log in to the network (a captive portal or a proxy), or use another network; if no login is needed, correct upload.endpoint"
         ),
         .answerUndecodable: Entry(

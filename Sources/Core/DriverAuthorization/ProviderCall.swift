@@ -3,7 +3,7 @@ import ReportedText
 import Synchronization
 import VehicleAuthorization
 
-/// One call of a provider. It accepts the provider's first answer, from any thread, and reports contract violations.
+/// One call to a provider. It accepts the provider's first answer, from any thread, and reports contract violations.
 final class ProviderCall: Sendable {
     private let first = FirstAnswer()
     private let breaches: ContractBreaches
@@ -116,7 +116,7 @@ final class ContractBreaches: Sendable {
                     + "Change it to call its completion handler exactly once"
             case .calledBackSynchronously:
                 "the token provider called back before its fetchToken returned; that works here, but the SDKs require "
-                    + "an asynchronous call of the completion handler"
+                    + "an asynchronous call to the completion handler"
             case .neverCalledBack:
                 "the token provider did not call back in time; "
                     + "change it to call its completion handler on every path, with an error if there is no token"

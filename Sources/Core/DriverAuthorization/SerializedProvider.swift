@@ -46,7 +46,7 @@ actor SerializedProvider {
     /// joined, because it asks the provider later.
     func forgetTokens() { current = current.filter { !$0.value.wasMade } }
 
-    /// Starts a call of the provider and returns it. The call runs in unstructured tasks, so that a caller can stop
+    /// Starts a call to the provider and returns it. The call runs in unstructured tasks, so that a caller can stop
     /// waiting while the provider is still running.
     private func startCall(for context: AuthorizationContext) throws(AuthorizationError) -> ProviderCall {
         if stuck?.isPending == true { throw AuthorizationError(.providerFailed(.busy)) }

@@ -110,7 +110,7 @@ extension HTTPHeaders {
         return max(.zero, min(.seconds(Self.maximumSeconds), now.duration(to: then)))
     }
 
-    /// The maximum wait in seconds: one day. No server intends a longer wait.
+    /// The maximum wait in seconds: one day. A longer wait is hardly intended.
     private static let maximumSeconds: Int64 = 86_400
 }
 

@@ -215,7 +215,8 @@ extension UTCTime {
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Returns the year for text of four digits or two; `nil` for other text. Two digits mean 1970 to 2069.
+    /// Returns the year that `text` contains in two or four digits; `nil` for any other text. Two digits mean 1970 to
+    /// 2069.
     private static func year(_ text: Substring) -> Int? {
         guard let value = number(text, in: 0...9999) else { return nil }
         guard text.utf8.count == 2 else { return text.utf8.count == 4 ? value : nil }

@@ -104,8 +104,8 @@ package struct TokenCache: Sendable {
 
 /// The rules for how long tokens are reused and how often a failing issuer is asked.
 public struct CachePolicy: Sendable, Hashable {
-    /// The lifetime that an issuer's tokens should exceed. It is also the remaining lifetime at which a token is
-    /// renewed at the latest; the Driver SDK requires five minutes. A token that can't be renewed is used until it
+    /// The lifetime that an issuer's tokens should exceed. A token is renewed before less than this is
+    /// left; the Driver SDK requires five minutes. A token that can't be renewed is used until it
     /// expires.
     public var minimumLife: Duration = .seconds(300)
     /// Whether a token may be handed out more than once. If not, the provider is asked for a token at every update.
@@ -271,8 +271,7 @@ struct TokenSlot: Sendable {
         // The shift is bounded so that years of failures can't overflow.
         let ceiling = min(policy.initialFailureDelay * (1 << min(count - 1, 20)), policy.maximumFailureDelay)
         let asked = min(error.retryAfter ?? .zero, policy.maximumRetryAfter)
-        // The fetch is retried at the latest when the current token is no longer usable, because an update would then
-        // have to wait.
+        // The fetch is retried before the current token becomes unusable, because updates would then have to wait.
         let left = held.map { $0.usableUntil - now }.flatMap { $0 > .zero ? $0 : nil } ?? ceiling
         failure = Failure(
             error: error, count: count, until: now + max(min(ceiling * (0.5 + 0.5 * jitter), left), asked))

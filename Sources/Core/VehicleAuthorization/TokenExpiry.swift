@@ -99,7 +99,7 @@ package struct TokenExpiry: Sendable, Hashable {
             self.present = present
         }
 
-        /// Whether a time of the issuer's clock is known.
+        /// Whether any reading of the issuer's clock is known.
         var isCertain: Bool { issued != nil || issuers != nil }
 
         func timeLeft(until end: Double) -> TimeLeft {

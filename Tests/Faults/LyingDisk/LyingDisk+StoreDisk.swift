@@ -1,7 +1,7 @@
 package import LinuxPlatform
 import SQLiteOutbox
 
-/// The outbox's own operations on files.
+/// The file operations of the outbox (`StoreDisk`).
 extension LyingDisk {
     package func entry(at path: String) throws(SystemError) -> FileStatus? {
         if isOff { throw failure(of: .open, on: path, number: DiskErrno.inputOutput) }

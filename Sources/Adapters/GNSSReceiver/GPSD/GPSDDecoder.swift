@@ -46,7 +46,7 @@ struct GPSDDecoder: LineDecoder {
 
 /// A splitter that divides a stream of bytes into lines of bounded length. Longer lines are skipped.
 struct LineSplitter: Sendable {
-    /// The maximum length of a line in bytes; gpsd's own lines have at most 10 KiB.
+    /// The maximum length of a line in bytes; gpsd's own lines are at most 10 KiB long.
     private static let maximumLine = 1 << 16
 
     private var line: [UInt8] = []

@@ -330,14 +330,14 @@ package enum ReplaySpeed: Sendable, Hashable {
 /// current time.
 struct ReplayTimeline: Sendable, Hashable {
     static let maximumGap = Duration.seconds(300)
-    private static let skippedGap = Duration.seconds(10)
+    private static let shortenedGap = Duration.seconds(10)
     /// The minimum step of log time, because the times of fixes are whole milliseconds.
     private static let minimumStep = Duration.milliseconds(1)
 
     /// Returns the time by which log time advances from one fix to the next.
     static func step(from earlier: UTCTime, to later: UTCTime) -> Duration {
         let step = earlier.duration(to: later)
-        return step > maximumGap ? skippedGap : max(step, minimumStep)
+        return step > maximumGap ? shortenedGap : max(step, minimumStep)
     }
 
     private let speed: ReplaySpeed

@@ -22,7 +22,7 @@ package protocol StoreDisk: Sendable {
     func reserve(_ bytes: Int64, at path: String) throws(SystemError)
     func rename(_ source: String, to destination: String) throws(SystemError)
     func removeFile(at path: String) throws(SystemError)
-    /// Writes `bytes` to a new file, synchronises it, and atomically renames it to `path`.
+    /// Writes `bytes` to a new file, syncs it to the disk, and atomically renames it to `path`.
     func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError)
 
     func synchronizeFile(at path: String) throws(SystemError)

@@ -33,7 +33,7 @@ package actor SQLiteOutbox: Outbox {
     /// Opens the outbox and returns it. Creates it and its directory if they don't exist. Replaces a damaged outbox and
     /// calls `configuration.reportRecovery`.
     ///
-    /// `executor` must use a dedicated thread, because calls of the outbox block.
+    /// `executor` must use a dedicated thread, because calls to the outbox block.
     package static func open(
         _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) async throws(OutboxError) -> SQLiteOutbox {

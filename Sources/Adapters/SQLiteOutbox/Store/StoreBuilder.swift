@@ -8,8 +8,8 @@ final class StoreBuilder {
     private let insertRow: SQLiteStatement
     private let insertQuarantined: SQLiteStatement
 
-    /// Builds a store at `files.rebuilt` and synchronises it. `fill` inserts the rows and returns the counters. `owner`
-    /// locks the file as soon as it has been created.
+    /// Builds a store at `files.rebuilt` and syncs it to the disk. `fill` inserts the rows and returns the counters.
+    /// `owner` locks the file as soon as it has been created.
     static func build(
         _ files: StoreFiles, for owner: StoreOwnership?, fill: (StoreBuilder) throws(OutboxError) -> OutboxCounters
     ) throws(OutboxError) {

@@ -111,7 +111,7 @@ package enum QuarantineAnswer: Sendable, Hashable {
     case done(count: Int64, notRequeued: Int64)
     /// Nothing was changed, because the updates with these sequence numbers aren't in quarantine.
     case unknown([Int64])
-    /// Nothing was changed, because the owner of the outbox doesn't know such a request.
+    /// Nothing was changed, because the owner of the outbox doesn't support this request.
     case notUnderstood
 
     /// The value of the column `answer` in the request's row.

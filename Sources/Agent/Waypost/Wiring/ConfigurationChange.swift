@@ -8,7 +8,7 @@ struct ConfigurationChange: Sendable, Hashable {
     let receiverEnds: Bool
     /// Whether the current vehicle is no longer reported after the reload, so that Fleet Engine must be notified that
     /// it has stopped.
-    let leavesVehicle: Bool
+    let stopsReportingVehicle: Bool
     /// Whether the reload would send updates that are pending now under another vehicle's name.
     let renamesPending: Bool
     /// Whether both configurations use the same outbox.
@@ -17,7 +17,7 @@ struct ConfigurationChange: Sendable, Hashable {
     init(from old: Configuration, to new: Configuration) {
         let isSameVehicle = old.vehicle == new.vehicle
         receiverEnds = old.receiver.ends || new.receiver.ends
-        leavesVehicle = !isSameVehicle || old.upload.endpoint != new.upload.endpoint
+        stopsReportingVehicle = !isSameVehicle || old.upload.endpoint != new.upload.endpoint
         keepsOutbox = old.outbox.path == new.outbox.path
         renamesPending = keepsOutbox && !isSameVehicle
     }

@@ -47,7 +47,7 @@ struct ConfigurationReload {
     /// The interval at which certificate files are checked for replacement.
     private static let lookInterval = Duration.seconds(10)
     /// The pause before the next attempt to end the run if some positions are only in memory.
-    private static let waitInterval = Duration.seconds(1)
+    private static let shutdownRetryInterval = Duration.seconds(1)
 
     init(
         of agent: VehicleAgent, _ current: Configuration, _ parts: ServiceParts, from source: ReloadSource?,
@@ -94,7 +94,7 @@ struct ConfigurationReload {
                 }
                 hasReportedWait = true
                 group.addTask { [clock = parts.clock] in
-                    await clock.sleep(for: Self.waitInterval)
+                    await clock.sleep(for: Self.shutdownRetryInterval)
                     wake.yield()
                 }
             }
@@ -239,7 +239,7 @@ struct Reload: Sendable {
                 change = ConfigurationChange(from: current, to: current)
             }
         }
-        await agent.shutDown(isSilent: !change.leavesVehicle, keepsLocks: isOfProcess && change.keepsOutbox)
+        await agent.shutDown(isSilent: !change.stopsReportingVehicle, keepsLocks: isOfProcess && change.keepsOutbox)
         return Handover(cause: cause, document: next.document, loadedAt: candidate.loadedAt, baudRate: foundRate)
     }
 }

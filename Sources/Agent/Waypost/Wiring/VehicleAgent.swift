@@ -117,7 +117,8 @@ package struct VehicleAgent: Sendable {
         let settings = ReportingSettings(
             plausibility: Plausibility(
                 earliest: parts.expectedFix.map { _ in Release.date }, expected: parts.expectedFix,
-                newest: parts.expectedFix.flatMap { _ in newest }),  // a recorded log may predate it
+                // `nil` for a recorded log, which may predate the newest update.
+                newest: parts.expectedFix.flatMap { _ in newest }),
             shape: ShapePoints(toleranceMeters: reporting.trackToleranceMeters),
             policy: ReportingPolicy(reporting.policy, heartbeat: reporting.heartbeat), spacing: parts.spacing,
             privateMode: PrivateMode(zones: reporting.privateZones), upload: configuration.uploadSettings)

@@ -54,7 +54,7 @@ struct MapCommand {
         let decoder = NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum))
         let progress = output == "-" ? LogProgress.ifResultsAreRedirected : .always
         let places = try await onThread(named: "map") { [reported] in
-            Result { () throws(UsageError) in try reported.map(ReportedUploads.places) ?? [] }
+            Result { () throws(UsageError) in try reported.map(RecordedUploads.places) ?? [] }
         }.get()
         let (decoding, survey, match) = try await LogReader(paths: logs, decoder: decoder).read { reader in
             var survey = TrackSurvey()
@@ -133,7 +133,7 @@ struct ReportedDriveMatch: Sendable {
 }
 
 /// The file that `simulator --record-uploads` writes. It contains one line per update.
-enum ReportedUploads {
+enum RecordedUploads {
     private struct Upload: Decodable {
         struct Location: Decodable {
             let time, latitude, longitude: Double

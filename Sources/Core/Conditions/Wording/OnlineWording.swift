@@ -5,7 +5,7 @@ import VehicleAuthorization
 
 /// A finding of `waypost check --online`.
 package enum OnlineFinding: Sendable, Hashable {
-    /// The reason why the running service doesn't use the configuration that is checked.
+    /// The reason why the running service doesn't use the configuration being checked.
     package enum OtherConfiguration: Sendable, Hashable {
         case otherFile(String, checked: String)
         /// A reload was rejected because of these problems. The service still uses the configuration of `loadedAt`.

@@ -38,7 +38,7 @@ extension ProxyFault {
         case 400, 404, 405, 501: Wording("\(said): it doesn't support tunnels (CONNECT)", "correct \(key).url")
         case 300..<400, 511:
             Wording(
-                "\(said): a captive portal answered in its place", "sign in to the portal, or use another network")
+                "\(said): probably a captive portal, not the proxy", "sign in to the portal, or use another network")
         default: Wording("\(said) for \(server)", "check the proxy's log")
         }
     }

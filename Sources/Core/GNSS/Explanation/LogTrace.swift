@@ -157,7 +157,7 @@ extension LogTrace {
         if hasComment { return ["a comment: ignored"] }
         if hasBinaryFrame { return ["bytes of a UBX or RTCM frame, which is skipped by its length"] }
         return [
-            "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
+            "no line begins with $ or !, as a sentence does; a shell expands the $ unless the line is in single quotes"
         ]
     }
 

@@ -25,8 +25,8 @@ package struct DecoderStatistics: Sendable {
     package internal(set) var epochs = EpochCounts()
 
     private var fieldFaults: [(fault: FieldFault, occurrences: Occurrences)] = []
-    /// The maximum number of distinct field faults that are counted separately. No receiver causes more. Further faults
-    /// are counted only as `rejections`.
+    /// The maximum number of distinct field faults that are counted separately. Known receivers cause fewer. Further
+    /// faults are counted only as `rejections`.
     private static let maximumFieldFaults = 32
     var addresses = AddressCounts()
     var receiverBanners = ReceiverBanners()

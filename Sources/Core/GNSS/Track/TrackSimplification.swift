@@ -8,8 +8,8 @@ package import TimeAndChance
 /// synchronised Euclidean distance of Meratnia and de By (2004). So both the shape and the times of the track are
 /// preserved, including turns and waits. No smaller set of points achieves this.
 package enum TrackSimplification {
-    /// The maximum time between two kept points that aren't neighbours in the track. If there are no points for longer,
-    /// a drive has ended.
+    /// The maximum time between two consecutive kept points if points between them were dropped. A longer gap in the
+    /// track itself ends a drive.
     package static let maximumSpan = Duration.seconds(300)
 
     /// Returns the indices of the points to keep, including the first and the last. `tolerance` is in metres. The times

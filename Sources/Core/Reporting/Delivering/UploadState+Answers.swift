@@ -169,7 +169,7 @@ extension UploadState {
         return readOutbox()
     }
 
-    /// Makes the next batch smaller than `batch`. Returns whether that is possible.
+    /// Makes the next batch smaller than `batch`. Returns `false` if no smaller batch is possible.
     private mutating func shrinkNextBatch(below batch: UploadBatch) -> Bool {
         if batch.pending.count > 1 {
             // A pending newest update can be sent alone. A repeated one can't, because that would deliver nothing

@@ -2,8 +2,8 @@
 /// type does no I/O.
 ///
 /// One action is in progress at a time. The lane reads the outbox, asks for a permit, sends a batch and records the
-/// result in the outbox. If there is nothing to send, the lane waits for a new event. `.timeReached` ends the wait at
-/// `dueAt` at the latest.
+/// result in the outbox. If there is nothing to send, the lane waits for a new event. `.timeReached` ends the wait no
+/// later than at `dueAt`.
 struct UploadState: Sendable {
     enum Phase {
         case stopped

@@ -76,7 +76,7 @@ package struct TrackMap {
         self.speeds = speeds
     }
 
-    /// Projects the line onto the plane that touches the earth in the middle of the map.
+    /// Projects the line onto the plane tangent to the earth in the middle of the map.
     private init?(_ line: TrackLine, _ vehicles: [Vehicle]) {
         guard let plane = line.plane, let around = line.bounds, let first = line.vertices.first else { return nil }
         let middle = plane.place(of: around.center)

@@ -1,6 +1,6 @@
 import CMath
 
-/// A projection onto a plane that touches the earth at one point. Points on the plane are in metres east and north of
+/// A projection onto a plane tangent to the earth at one point. Points on the plane are in metres east and north of
 /// that point.
 ///
 /// This is a stereographic projection of the sphere that `Fix.distance` uses. It preserves angles everywhere, and has

@@ -11,7 +11,7 @@ struct TrackLine: Sendable {
         var beginsPiece: Bool
     }
 
-    /// The points of the line, in metres on the plane that touches the earth at the first fix.
+    /// The points of the line, in metres on the plane tangent to the earth at the first fix.
     private(set) var vertices: [Vertex] = []
     private(set) var plane: LocalProjection?
     private(set) var bounds: PlaneBounds?

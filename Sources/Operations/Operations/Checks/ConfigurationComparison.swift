@@ -3,19 +3,18 @@ import LinuxPlatform
 import ReportedText
 import TimeAndChance
 
-/// A comparison of the configuration file that is checked with the file that the running service uses.
+/// A comparison of the configuration file being checked and the one that the running service uses.
 package enum ConfigurationComparison {
     /// The tolerance in seconds when the file's time of change is compared with the time at which the service read it.
     private static let timeTolerance = 1.0
 
-    /// Returns the difference between `file` and the configuration that the service uses.
+    /// Returns the reason why the service doesn't use the contents of `file`; `nil` if no difference is known.
     ///
     /// - Parameters:
-    ///   - file: the configuration file that is checked.
+    ///   - file: the configuration file being checked.
     ///   - report: the service's status.
     ///   - isSameFile: returns whether a path leads to the same file as `file`.
     ///   - changedAt: the time at which `file` was last changed, in seconds since 1970.
-    /// - Returns: the reason why the service doesn't use the contents of `file`; `nil` if no difference is known.
     package static func difference(
         of file: String, from report: StatusReport, isSameFile: (String) -> Bool, changedAt: Double?
     ) -> OnlineFinding.OtherConfiguration? {
@@ -31,7 +30,7 @@ package enum ConfigurationComparison {
         return .fileChanged(file, loadedAt: loaded.loadedAt)
     }
 
-    /// Returns the difference between `file` on this machine and the configuration that the service uses. Blocks, so it
+    /// Returns the reason why the service doesn't use the contents of `file` on this machine. Blocks, so it
     /// must not run on the shared thread pool.
     static func difference(of file: String, from report: StatusReport) -> OnlineFinding.OtherConfiguration? {
         difference(

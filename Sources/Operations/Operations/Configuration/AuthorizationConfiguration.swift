@@ -88,11 +88,11 @@ package struct TokenEndpointTrust: Sendable, Hashable {
 
     init(_ section: inout ConfigurationSection) {
         caFile = section.optionalString(
-            "caFile", "the PEM file of the certificate authorities to trust instead of the system's")
+            "caFile", "the PEM file with the certificate authorities to trust instead of the system's")
         clientCertificateFile = section.optionalString(
-            "clientCertificateFile", "the PEM file of the client's certificate")
+            "clientCertificateFile", "the PEM file with the client's certificate")
         clientKeyFile = section.optionalString(
-            "clientKeyFile", "the PEM file of the certificate's key, without a pass phrase")
+            "clientKeyFile", "the PEM file with the certificate's key, without a pass phrase")
         if (clientCertificateFile == nil) != (clientKeyFile == nil) {
             section.reportProblem(
                 with: clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",

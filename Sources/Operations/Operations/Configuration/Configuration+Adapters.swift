@@ -77,7 +77,7 @@ extension Configuration {
         }
     }
 
-    /// Whether the receiver is a complete recorded log.
+    /// Whether the receiver is a recorded log that is read once to its end, and not followed.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
     /// Returns a token cache in front of `provider`. `report` receives the cache's events.

@@ -18,7 +18,7 @@ extension Configuration {
     func reportSharedPaths(to reading: ConfigurationReading, file: String) {
         let filesRead =
             [(name: "this configuration", path: file)]
-            + filesRead.map { (name: "the file of \"\($0.key)\"", path: $0.path) }
+            + filesRead.map { (name: "the file named by \"\($0.key)\"", path: $0.path) }
         let recordSuffixes = [StallRecord.path(forOutbox: ""), PendingState.suffix, OutboxVehicle.suffix]
         let outboxFiles = (OutboxConfiguration.fileSuffixes + recordSuffixes).map { outbox.path + $0 }
         if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSameFile($0, used.path) } }) {

@@ -269,7 +269,7 @@ package struct UploadConfiguration: Sendable, Hashable {
             "the maximum rate of a backlog; 0 means as fast as responses arrive")
         backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
         caFile = section.optionalString(
-            "caFile", "the PEM file of the certificate authorities to trust instead of the system's")
+            "caFile", "the PEM file with the certificate authorities to trust instead of the system's")
         proxy = section.proxy(to: endpoint)
         var retry = section.section("retry", "the delays before retries")
         self.retry = RetryPolicy(

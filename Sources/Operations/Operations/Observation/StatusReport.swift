@@ -98,7 +98,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether a fix has arrived within five minutes, and no error or delivery warning has lasted that long.
+    /// Whether a fix has arrived in the last five minutes, and no error or delivery warning has lasted that long.
     package var isHealthy: Bool {
         let isBlocked = conditions.contains { condition in
             let blocks =
