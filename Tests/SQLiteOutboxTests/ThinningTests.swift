@@ -107,8 +107,8 @@ struct Thinning {
         #expect(TrackThinning.keptIndices(of: updates, tolerance: 10, fixed: [7]) == [0, 7, 19])
     }
 
-    /// Removed updates were at most the tolerance away from the kept track, no gap is longer than the maximum, and ends,
-    /// stops and extremes are kept.
+    /// Removed updates were at most the tolerance away from the kept track, no gap is longer than the maximum, and
+    /// ends, stops and extremes are kept.
     @Test(arguments: ThinningStep.allCases, [0.0, 2, 15, 200])
     func staysWithinTheTolerance(step: ThinningStep, noise: Double) {
         for seed in 1...20 as ClosedRange<UInt64> {

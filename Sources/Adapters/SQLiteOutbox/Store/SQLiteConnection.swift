@@ -95,8 +95,8 @@ import Reporting
         if answer != "ok" { throw OutboxError(.damaged, path: path, .structure("\(answer)")) }
     }
 
-    /// Switches to the write-ahead log. A rollback journal isn't used, because SQLite doesn't sync its removal to the disk.
-    /// A power cut could then undo the last commit.
+    /// Switches to the write-ahead log. A rollback journal isn't used, because SQLite doesn't sync its removal. A power
+    /// cut could then undo the last commit.
     func useWriteAheadLog() throws(OutboxError) {
         // SQLite returns the mode that now applies. It reports no error if that isn't the requested mode.
         let mode = try text("PRAGMA journal_mode = WAL") ?? "none"
