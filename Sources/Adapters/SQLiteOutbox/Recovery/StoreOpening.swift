@@ -56,7 +56,7 @@ final class StoreOpening {
             store.enableCheckpointOnClose()
             try truncateLog(of: store)
         }
-        // The log may be a new file. SQLite syncs the directory together with the log for the first time, but ignores an
+        // The log may be a new file. SQLite syncs the directory when it syncs the log for the first time, but ignores an
         // error of the directory's sync.
         try withSystem(files.path, files.synchronizeDirectory())
         if completes {
