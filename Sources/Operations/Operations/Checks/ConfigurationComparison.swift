@@ -8,13 +8,14 @@ package enum ConfigurationComparison {
     /// The tolerance in seconds when the file's time of change is compared with the time at which the service read it.
     private static let timeTolerance = 1.0
 
-    /// Returns the reason why the service doesn't use the contents of `file`; `nil` if no difference is known.
+    /// Compares `file` with the configuration that the service uses.
     ///
     /// - Parameters:
     ///   - file: the configuration file being checked.
     ///   - report: the service's status.
     ///   - isSameFile: returns whether a path leads to the same file as `file`.
     ///   - changedAt: the time at which `file` was last changed, in seconds since 1970.
+    /// - Returns: the reason why the service doesn't use the contents of `file`; `nil` if no difference is known.
     package static func difference(
         of file: String, from report: StatusReport, isSameFile: (String) -> Bool, changedAt: Double?
     ) -> OnlineFinding.OtherConfiguration? {
