@@ -56,8 +56,8 @@ final class StoreOpening {
             store.enableCheckpointOnClose()
             try truncateLog(of: store)
         }
-        // The log may be a new file. SQLite syncs the directory when it first syncs the log, but ignores an error of the
-        // directory's sync.
+        // The log may be a new file. SQLite syncs the directory when it first syncs the log, but ignores an error of
+        // the directory's sync.
         try withSystem(files.path, files.synchronizeDirectory())
         if completes {
             try accept(found.cutOffRows, in: store, updating: &counters)
