@@ -35,8 +35,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Nothing shows the service that the receiver is a year ahead. Once the receiver is right again, its time is
-    /// accepted, even after a restart.
+    /// The service can't detect that the receiver's clock is a year ahead. After that, the right time is accepted, even
+    /// after a restart.
     @Test func doesNotKeepAWrongFutureTime() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)

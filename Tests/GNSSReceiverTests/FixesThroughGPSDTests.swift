@@ -41,7 +41,7 @@ struct FixesThroughGPSD {
     ]
 
     /// gpsd 3.22 interprets this recording's GNS as a lost fix in every epoch but the first.
-    private static let unreportedCounts = ["furuno_gl_ga.log": 15]
+    private static let unreportedFixCounts = ["furuno_gl_ga.log": 15]
 
     @Test(.enabled(if: Fixtures.recordedReceivers != nil))
     func equalDirectFixesOfRecordedReceivers() async throws {
@@ -65,7 +65,7 @@ struct FixesThroughGPSD {
                 compared += comparison.fixesThroughGPSD.count
                 // If GGA and RMC differ in the last digit, gpsd uses the later one and Waypost uses GGA.
                 #expect(comparison.differences(toleranceDegrees: 5e-7) == [], "\(log)")
-                #expect(comparison.unreportedCount <= Self.unreportedCounts[log] ?? 2, "\(log)")
+                #expect(comparison.unreportedCount <= Self.unreportedFixCounts[log] ?? 2, "\(log)")
             }
         }
         #expect(compared > 400)

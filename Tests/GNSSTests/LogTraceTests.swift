@@ -14,12 +14,12 @@ struct LogTraces {
         sentence("GPGGA,1015\(second).00,\(position),\(quality),08,0.9,34.5,M,46.9,M,,")
     }
     /// Five epochs, enough for the decoder to learn their last sentence.
-    private static let learnedEpochs = (30...34).map { gga($0) + rmc($0) }.joined()
+    private static let epochsToLearnFrom = (30...34).map { gga($0) + rmc($0) }.joined()
 
     /// A log, the number of a line, and parts of its explanation.
     static let logs: [(String, Int, [String])] = [
         (
-            learnedEpochs, 2,
+            epochsToLearnFrom, 2,
             [
                 "gave the fix of 2026-01-05T10:15:30.000Z, which was released at GPGGA on line 3, where another epoch begins",
                 "date: from this sentence", "speed, course from this sentence",
@@ -27,9 +27,9 @@ struct LogTraces {
                 "accuracy from the HDOP of GPGGA on line 1",
             ]
         ),
-        (learnedEpochs, 9, ["which was released at GPRMC on line 10, the last sentence of this receiver's epochs"]),
+        (epochsToLearnFrom, 9, ["which was released at GPRMC on line 10, the last sentence of this receiver's epochs"]),
         (
-            learnedEpochs + sentence("GPVTG,90.0,T,,M,1.0,N,,K,A"), 11,
+            epochsToLearnFrom + sentence("GPVTG,90.0,T,,M,1.0,N,,K,A"), 11,
             ["epoch 10:15:34.000", "it arrived after its epoch was complete: none of its values was used"]
         ),
         (rmc(30), 1, ["which was released at the end of the log", "quality from this sentence"]),
@@ -94,7 +94,7 @@ struct LogTraces {
     @Test func nameABinaryFrame() {
         let log =
             Framing.ubxFrame(payload: Array("\n$GPGLL,0100.0,N,00100.0,E,101530,A*2F\n".utf8))
-            + Array(Self.learnedEpochs.utf8)
+            + Array(Self.epochsToLearnFrom.utf8)
         #expect(
             Self.explanation(ofLine: 2, in: log) == ["bytes of a UBX or RTCM frame, which is skipped by its length"])
     }
@@ -112,7 +112,7 @@ struct LogTraces {
 
     @Test func areSettledOnceTheExplanationCannotChange() {
         var trace = LogTrace(lines: 1...1)
-        trace.read(Array(Self.learnedEpochs.utf8).span)
+        trace.read(Array(Self.epochsToLearnFrom.utf8).span)
         #expect(!trace.isSettled)  // a whole frame must fit into the bytes that are inspected
         trace.read(Array(repeating: UInt8(ascii: "\n"), count: 10_000).span)
         #expect(trace.isSettled)

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Logs of faulty receivers with the true track, which some machines have next to the checkout.
+/// Logs of faulty receivers, each with its true track. They are next to the checkout on some machines only.
 @Suite(.enabled(if: Fixtures.fieldCases != nil, "no field cases next to the checkout")) struct FieldCases {
     private static func fixes(of name: String) throws -> [Fix] {
         try Fixtures.fixes(in: try #require(Fixtures.fieldCases).appending(path: "\(name).nmea"))

@@ -37,7 +37,8 @@ struct PowerTrial {
         promises = Promises(window: durability.window)
     }
 
-    /// Cuts the power `count` times, at any call of any piece of work, including opening and closing.
+    /// Cuts the power `count` times, each time at a random disk call. The outbox may be opening or closing at that
+    /// time.
     mutating func run(cuts count: Int) throws {
         for _ in 0..<count {
             let calls = Bool.random(using: &chance) ? 40 : 2500

@@ -59,7 +59,7 @@ package final class PseudoTerminal: Sendable {
         return unsafe tcgetattr(raw, &settings) == 0 ? unsafe cfgetispeed(&settings) : nil
     }
 
-    /// Removes the device: a program that has it open reads an error or the end.
+    /// Removes the device. A program that has it open gets an error or end of file when it reads.
     package func unplug() {
         let raw = controller.withLock { controller in
             defer { controller = nil }

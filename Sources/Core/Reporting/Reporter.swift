@@ -85,7 +85,7 @@ package actor Reporter {
 
 /// The taking lane, which turns fixes into stored updates.
 extension Reporter {
-    /// Handles an event of a source. If the event results in an update, returns once that is stored or kept in memory.
+    /// Handles an event from a source. If it results in an update, returns once the update is stored or kept in memory.
     package func process(_ event: FixSourceEvent) async {
         switch event {
         case .state(let state): observer.observe(.receiver(state))

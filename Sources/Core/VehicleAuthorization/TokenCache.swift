@@ -271,7 +271,8 @@ struct TokenSlot: Sendable {
         // The shift is bounded so that years of failures can't overflow.
         let ceiling = min(policy.initialFailureDelay * (1 << min(count - 1, 20)), policy.maximumFailureDelay)
         let asked = min(error.retryAfter ?? .zero, policy.maximumRetryAfter)
-        // The fetch is retried before the current token becomes unusable, because updates would then have to wait.
+        // The fetch is retried before the current token becomes unusable, because without a token updates would have to
+        // wait.
         let left = held.map { $0.usableUntil - now }.flatMap { $0 > .zero ? $0 : nil } ?? ceiling
         failure = Failure(
             error: error, count: count, until: now + max(min(ceiling * (0.5 + 0.5 * jitter), left), asked))

@@ -116,7 +116,7 @@ struct PositionWatch: Sendable, Hashable {
         if withPosition || waitingSince == nil { waitingSince = now }
     }
 
-    /// Returns the line's condition, provided that sentences still arrive.
+    /// Returns the line's condition. Assumes that sentences are still arriving.
     func condition(at now: Duration) -> Condition {
         guard let waitingSince, now - waitingSince >= timeout else { return .good }
         return hasPosition ? .lost : .noneYet

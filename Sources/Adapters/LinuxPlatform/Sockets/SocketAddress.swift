@@ -85,7 +85,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     case loopback(host: String, port: UInt16)
     case unix(path: String)
 
-    /// The reason why a string isn't a local address. `description` is a predicate for the string.
+    /// The reason why a string isn't a local address. `description` completes a sentence that begins with the string.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case malformed(String)
         case missingPort(host: String)

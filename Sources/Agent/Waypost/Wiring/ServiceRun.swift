@@ -167,8 +167,8 @@ extension ServiceRun {
         parts.monitor.raise(condition, on: .code(.lastRunStalled), for: .seconds(3600))
     }
 
-    /// Notifies the agent when the kernel reports a new address or route. If the kernel can't be watched, only retries
-    /// notice that the network is back.
+    /// Notifies the agent when the kernel reports a new address or route. If the kernel can't be watched, the agent
+    /// notices the network's return only at its next retry.
     private func watchNetwork() async {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup { group in

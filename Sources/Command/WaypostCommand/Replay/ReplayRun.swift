@@ -35,7 +35,8 @@ struct ReplayRun: Sendable {
     /// For many vehicles, the total number of fixes, the total length of the logs and the planned duration; `nil` for
     /// one vehicle.
     private let plan: (fixes: Int, length: Duration, time: Duration)?
-    /// The time at which the drives began. Many vehicles begin only when all their tokens have been fetched.
+    /// The time at which the drives began. If there are many vehicles, they begin only after all tokens have been
+    /// fetched.
     private let startTime = Locked(Duration.zero)
     /// Remarks about the logs, which are repeated in the summary.
     private let remarks = Locked<[String]>([])
@@ -103,7 +104,7 @@ struct ReplayRun: Sendable {
     }
 
     private static func makeMeter(for options: ReplayOptions) -> RequestMeter {
-        // Lateness can be measured only in real time, when each fix contains the time at which it is due.
+        // Lateness can be measured only at real-time speed, and only if each fix contains the time at which it is due.
         guard options.speed == .times(1), !options.keepsTime else { return RequestMeter(systemTime: nil) }
         return RequestMeter { .system }
     }

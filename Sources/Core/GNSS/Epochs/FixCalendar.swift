@@ -29,7 +29,7 @@ struct FixCalendar {
     /// The date in a sentence whose flags say that there is no position; `nil` if there was none. It is used only until
     /// there is a better date.
     private(set) var voidDate: DateSentence?
-    /// The last instant whose date was the receiver's; `nil` until the receiver has sent a date.
+    /// The last time whose date came from the receiver; `nil` until the receiver has sent a date.
     private var lastInstant: UTCTime?
     /// The time of transmission from the last tag block that applies to the current epoch or an earlier one; `nil` if
     /// there was none.

@@ -172,8 +172,8 @@ extension UploadState {
     /// Makes the next batch smaller than `batch`. Returns `false` if no smaller batch is possible.
     private mutating func shrinkNextBatch(below batch: UploadBatch) -> Bool {
         if batch.pending.count > 1 {
-            // A pending newest update can be sent alone. A repeated one can't, because that would deliver nothing
-            // pending, so at least one older update must go with it.
+            // If the newest update is pending, it can be sent alone. If it has been delivered before, at least one
+            // older update must go with it, because otherwise nothing pending would be delivered.
             batchSize.didReject(past: batch.past.count, minimum: batch.lastIsPending ? 0 : 1)
             return true
         }

@@ -38,7 +38,7 @@ package struct PrivateMode: Sendable {
     /// The maximum time between two readings of a polled switch, which is read every second. A longer gap means that
     /// the process was frozen, and the switch may have been on in the meantime.
     private static let maximumPollGap = Duration.seconds(2)
-    /// The time after a gap between readings during which fixes from the receiver's buffer may still arrive.
+    /// The maximum time for which buffered fixes may still arrive from the receiver after a gap between readings.
     private static let maximumBufferedTime = Duration.seconds(1)
 
     private let zones: [PrivateZone]

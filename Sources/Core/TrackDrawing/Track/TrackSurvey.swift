@@ -78,7 +78,7 @@ struct MapTrack: Sendable {
         if isSteady || held.count >= Self.quorum { drawHeldFixes() }
     }
 
-    /// Draws the fixes that are still held back if nothing else has been drawn.
+    /// If nothing has been drawn yet, draws the fixes that are still held back.
     mutating func finish() { if start == nil { drawHeldFixes() } }
 
     private mutating func drawHeldFixes() {

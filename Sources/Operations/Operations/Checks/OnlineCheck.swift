@@ -73,7 +73,7 @@ package enum OnlineCheck {
                 : await checkReceiver(configuration)
         }
         willWait(
-            "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
+            "receiver: waiting for a fix, up to \(maximumWait(for: configuration.receiver.source).components.seconds) s"
         )
         let receiverFinding = await finding
         let others =
@@ -177,7 +177,7 @@ extension OnlineCheck {
         fix: Duration.seconds(30), sentence: Duration.seconds(15), rejection: Duration.seconds(5)
     )
 
-    private static func longestWait(for source: ReceiverConfiguration.Source) -> Duration {
+    private static func maximumWait(for source: ReceiverConfiguration.Source) -> Duration {
         if case .serial(_, .automatic) = source { return timeLimits.fix + BaudRate.maximumSearchTime }
         return timeLimits.fix
     }
@@ -225,7 +225,7 @@ extension OnlineCheck {
 
     private static func checkReceiver(_ configuration: Configuration) async -> ReceiverFinding {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
-        let longest = longestWait(for: configuration.receiver.source)
+        let longest = maximumWait(for: configuration.receiver.source)
         let last = Locked(FirstFixWait())
         let failure = Locked<String?>(nil)
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))

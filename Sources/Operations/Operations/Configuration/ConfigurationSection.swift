@@ -304,8 +304,8 @@ extension ConfigurationSection {
 // MARK: - Unknown keys
 
 extension ConfigurationSection {
-    /// Reports each member that wasn't read. If a known key has a similar name and is missing, suggests that key, and
-    /// doesn't report it as missing as well.
+    /// Reports each member that wasn't read. If a known key has a similar name and is missing, suggests that key
+    /// instead of also reporting it as missing.
     func finish() {
         var owner = "Waypost"
         if knownKeys.contains("type"), case .string(let type)? = members?["type"] {

@@ -16,7 +16,7 @@ actor FaultyCache: VehicleAuthorization {
 
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         if bug == .asksAtEachUpload { return try await issuer.token(for: context) }
-        // One token for all vehicles, or one per vehicle that is used to its last second.
+        // Keeps one token for all vehicles, or one per vehicle, and uses it until its last second.
         let key = bug == .mixesVehicles ? AuthorizationContext(vehicleID: "any") : context
         if let kept = tokens[key], world.now < kept.end { return kept.token }
         let token = try await cached.token(for: context)
