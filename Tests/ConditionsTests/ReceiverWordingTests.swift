@@ -104,4 +104,83 @@ import Testing
         let sentence = state.sentence(after: .seconds(73))
         #expect(sentence == "line: nothing new for 78 s; check the program that writes the file")
     }
+
+    private static let lines: [ReceiverLineKind] = [
+        .serial(baudRate: 9600, wasFound: false), .serial(baudRate: 9600, wasFound: true), .tcp,
+        .udp(host: "127.0.0.1"), .udp(host: "0.0.0.0"), .gpsd, .file, .standardInput,
+    ]
+    private static let evidence: [BaudRateEvidence] = [
+        .silence, .noise, .text, .binaryFrames, .withoutChecksum, .sentences,
+    ]
+    private static let faults: [ReceiverFault] =
+        [
+            .deviceMissing, .deviceForbidden, .deviceBusy(gpsd), .notASerialPort,
+            .unsupportedBaudRate(1234, supported: [4800, 9600]), .baudRateRejected(9600),
+            .notOpened("input/output error"),
+            .hostNotFound("van", "unknown"), .hostNotFound("van", nil), .notConnected("refused", isGPSD: false),
+            .notConnected("refused", isGPSD: true), .notListening("in use"), .fileMissing, .lost("unplugged"),
+            .closedByOtherSide, .noChecksums, .binaryFrames, .wrongChecksums,
+            .positionsRejected("longitude", areAll: true),
+            .positionsRejected("longitude", areAll: false), .noPositionSentences(.otherSentences),
+            .noPositionSentences(.wrongChecksums), .noPositionSentences(.otherShips), .noDate,
+            .gpsd(.requestRejected("no")), .gpsd(.deviceLost("/dev/a")), .gpsd(.noPosition("/dev/a")),
+            .gpsd(.pastDates("/dev/a")), .gpsd(.unknownDevice("/dev/a", others: ["/dev/b"])),
+            .gpsd(.unknownDevice("/dev/a", others: [])), .gpsd(.noDevice), .gpsd(.deviceNotOpened(["/dev/a"])),
+        ] + OtherSpeaker.allCases.map { .otherSpeaker($0) }
+        + evidence.map { .noBaudRate($0, baudRate: 9600, tried: [4800, 9600]) }
+        + lines.flatMap { line -> [ReceiverFault] in
+            [
+                .silent(line, .seconds(5), alsoOpenIn: nil), .silent(line, .seconds(5), alsoOpenIn: gpsd),
+                .noSentence(line, .seconds(5), alsoOpenIn: nil),
+                .readableText(line, "login:", .seconds(5), alsoOpenIn: nil),
+                .readableText(line, nil, .seconds(5), alsoOpenIn: nil),
+            ]
+        }
+
+    /// Each fault becomes a condition with the receiver's name, one cause and one remedy.
+    @Test(arguments: faults) func nameTheReceiverTheCauseAndTheRemedy(fault: ReceiverFault) throws {
+        let wording = fault.wording()
+        #expect(!wording.cause.description.isEmpty && !wording.cause.description.hasSuffix("."))
+        #expect(!wording.remedy.description.isEmpty)
+        let state = ReceiverState.waiting(source: "/dev/gnss0", fault)
+        #expect(state.description == "/dev/gnss0: \(wording.sentence)")
+        let condition = try #require(Condition(state))
+        #expect(condition.code == .receiverUnavailable)
+        #expect(condition.cause.description == "/dev/gnss0: \(wording.cause)")
+        #expect(condition.facts == .receiver(fault.topic))
+    }
+
+    /// The duration of a silence grows while it lasts.
+    @Test(arguments: lines) func stateTheDurationOfASilence(line: ReceiverLineKind) {
+        let fault = ReceiverFault.silent(line, .seconds(5), alsoOpenIn: nil)
+        #expect(fault.wording().cause.description.contains("5 s"))
+        #expect(fault.wording(after: .seconds(73)).cause.description.contains("78 s"))
+    }
+
+    @Test(
+        arguments: [
+            (.starting(source: "a", .opened), "a: open, waiting for the first sentence"),
+            (.starting(source: "a", .openedAt(baudRate: 9600)), "a: open at 9600 baud, waiting for the first sentence"),
+            (.starting(source: "a", .searching(baudRate: 9600, tried: [])), "a: looking for the baud rate, now 9600"),
+            (.starting(source: "a", .connected), "a: connected, waiting for the first sentence"),
+            (.starting(source: "a", .listening(port: 4)), "a: listening on port 4, waiting for the first sentence"),
+            (.starting(source: "a", .following), "a: open, waiting for new lines"),
+            (.receiving(source: "a"), "a: receiving"),
+            (.noPosition(source: "a", hadOne: false), "a: receiving, no position yet: check antenna and sky view"),
+            (.noPosition(source: "a", hadOne: true), "a: receiving, position lost: check antenna and sky view"),
+            (.ended(source: "a"), "a: end of log"),
+        ] as [(ReceiverState, String)])
+    func describeEachState(state: ReceiverState, text: String) { #expect(state.description == text) }
+
+    /// A fault is a condition until the receiver works again.
+    @Test func areActiveWhileTheFaultLasts() {
+        var conditions = ActiveConditions()
+        conditions.start(at: .zero)
+        let fault = ReceiverFault.silent(.tcp, .seconds(5), alsoOpenIn: nil)
+        conditions.record(.receiver(.waiting(source: "a", fault)), at: .seconds(5), isLive: true)
+        #expect(conditions.active(on: .receiver)?.code == .receiverUnavailable)
+        #expect(conditions.active(on: .timeWithoutFix)?.since == .zero)
+        conditions.record(.receiver(.receiving(source: "a")), at: .seconds(9), isLive: true)
+        #expect(conditions.active(on: .receiver) == nil)
+    }
 }
