@@ -21,8 +21,8 @@ package final class CommandTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     private let synchronizedClock: @Sendable () -> Double?
     private let report: @Sendable (AuthorizationWarning) -> Void
-    /// Whether a warning about processes that the program left running has been reported. After that,
-    /// such processes are reported only if they prevent the next start, and then as an error.
+    /// Whether a warning about processes that the program left running has been reported. After that, such processes
+    /// are reported only if they prevent the next start, and then as an error.
     private let hasReportedStrays = Locked(false)
 
     /// - Parameters:

@@ -286,8 +286,8 @@ final class CurlExchange: Sendable {
 
 /// A response that is being received: header lines, then the body. Both are limited in size.
 struct CurlAnswer {
-    /// The maximum size of a response's header in bytes. It is far more than servers send, and keeps an
-    /// endless header from filling the memory.
+    /// The maximum size of a response's header in bytes. It is far more than servers send, and keeps an endless header
+    /// from filling the memory.
     static let headerLimit = 64 * 1024
 
     private(set) var headers = HTTPHeaders()

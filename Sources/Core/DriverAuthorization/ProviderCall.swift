@@ -3,7 +3,7 @@ import ReportedText
 import Synchronization
 import VehicleAuthorization
 
-/// One call to a provider. It accepts the provider's first answer, from any thread, and reports contract violations.
+/// A call to a provider. Accepts the provider's first answer, from any thread, and reports contract violations.
 final class ProviderCall: Sendable {
     private let first = FirstAnswer()
     private let breaches: ContractBreaches

@@ -110,7 +110,7 @@ extension HTTPHeaders {
         return max(.zero, min(.seconds(Self.maximumSeconds), now.duration(to: then)))
     }
 
-    /// The maximum wait in seconds: one day. A longer wait is hardly intended.
+    /// The maximum wait in seconds: one day. A longer wait is probably a mistake.
     private static let maximumSeconds: Int64 = 86_400
 }
 

@@ -104,9 +104,8 @@ package struct TokenCache: Sendable {
 
 /// The rules for how long tokens are reused and how often a failing issuer is asked.
 public struct CachePolicy: Sendable, Hashable {
-    /// The lifetime that an issuer's tokens should exceed. A token is renewed before less than this is
-    /// left; the Driver SDK requires five minutes. A token that can't be renewed is used until it
-    /// expires.
+    /// The lifetime that an issuer's tokens should exceed. A token is renewed before less than this is left; the Driver
+    /// SDK requires five minutes. A token that can't be renewed is used until it expires.
     public var minimumLife: Duration = .seconds(300)
     /// Whether a token may be handed out more than once. If not, the provider is asked for a token at every update.
     public var reusesTokens = true

@@ -25,7 +25,7 @@ struct UploadState: Sendable {
         /// Whether there may be anything new to send.
         var hasAny = false
         var hasNewerPosition = false
-        /// The request for the next upload, passed to the outbox with the append in progress; `nil` if there is none.
+        /// The request for the next upload that the append in progress includes; `nil` without such a request.
         var appendRequest: BatchRequest?
         /// Whether nothing was pending when the outbox was last read.
         var isOutboxEmpty = false

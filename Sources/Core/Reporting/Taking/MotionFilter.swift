@@ -56,8 +56,8 @@ struct MotionFilter: Sendable {
 /// A filter that decides which heading is reported with a fix, because the course over ground is noise at low speed.
 ///
 /// A moving vehicle is reported with its course, a creeping vehicle with its last course, and a standing vehicle
-/// without a heading. If the receiver reports the heading of the vehicle's body (HDT, THS), that heading is
-/// reported for creeping and standing vehicles instead.
+/// without a heading. If the receiver reports the heading of the vehicle's body (HDT, THS), that heading is reported
+/// for creeping and standing vehicles instead.
 struct HeadingFilter: Sendable {
     /// The maximum time that a creeping vehicle keeps its last course.
     private static let maximumCourseAge = Duration.seconds(60)

@@ -9,7 +9,7 @@ struct LabelPlacement: Sendable {
 
     private let area: PlaneBounds
     private var taken: [PlaneBounds] = []
-    /// Points of the track. The distance between two of them is less than the height of a label.
+    /// Points of the track. The distance between consecutive ones is less than the height of a label.
     private var trackPoints: [PlanePoint] = []
     private static let spacing = 6.0
 

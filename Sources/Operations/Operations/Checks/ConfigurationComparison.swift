@@ -31,8 +31,8 @@ package enum ConfigurationComparison {
         return .fileChanged(file, loadedAt: loaded.loadedAt)
     }
 
-    /// Returns the reason why the service doesn't use the contents of `file` on this machine. Blocks, so it
-    /// must not run on the shared thread pool.
+    /// Compares `file`, which is on this machine, with the configuration that the service uses. Blocks, so it must not
+    /// run on the shared thread pool.
     static func difference(of file: String, from report: StatusReport) -> OnlineFinding.OtherConfiguration? {
         difference(
             of: file, from: report,
