@@ -5,7 +5,11 @@
 static inline int csqlite_bind_text_copy(sqlite3_stmt *_Nonnull statement, int index, const void *_Nullable bytes, int count) {
     return sqlite3_bind_text(statement, index, (const char *)bytes, count, SQLITE_TRANSIENT);
 }
-// sqlite3_db_config is variadic, so Swift can't call it.
+// sqlite3_config is variadic, so Swift can't call it. Fails without effect if this process has already used SQLite.
+static inline int csqlite_disable_memory_statistics(void) {
+    return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+// sqlite3_db_config is variadic, too.
 static inline int csqlite_set_checkpoint_on_close(sqlite3 *_Nonnull database, int enabled) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !enabled, (int *)0);
 }

@@ -47,11 +47,14 @@ struct OutboxCounters: Sendable, Hashable {
     mutating func deliver(_ stored: StoredUpdate) {
         pending -= 1
         delivered += 1
-        // An update with a later time than the newest one has been overruled, and must not become the newest again.
-        let candidates = [newestDelivered, stored].compactMap { $0 }.filter { candidate in
-            newest.map { candidate.update.timeOfFix <= $0.update.timeOfFix } ?? true
-        }
-        newestDelivered = candidates.reduce(nil, Self.newer)
+        newestDelivered = Self.newer(unlessOverruled(newestDelivered), unlessOverruled(stored))
+    }
+
+    /// Returns `stored`, or `nil` if its time is later than that of the newest update. Such an update has been
+    /// overruled, and must not become the newest again.
+    private func unlessOverruled(_ stored: StoredUpdate?) -> StoredUpdate? {
+        guard let stored, let newest, newest.update.timeOfFix < stored.update.timeOfFix else { return stored }
+        return nil
     }
 
     mutating func evict(_ stored: StoredUpdate, because reason: EvictionReason) {

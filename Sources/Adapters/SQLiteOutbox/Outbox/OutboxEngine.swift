@@ -300,7 +300,7 @@ extension OutboxEngine {
 
     /// Closes a store in which an error has occurred. It will be checked before it is used again.
     func invalidateStore() {
-        store?.disableCheckpointOnClose()
+        store?.checkpointsOnClose = false
         store = nil
     }
 

@@ -46,14 +46,14 @@ final class StoreOpening {
         if let examined = found.store {
             store = examined
             isLogDistrusted = false
-            store.enableCheckpointOnClose()
+            store.checkpointsOnClose = true
         } else {
             store = try OutboxStore(files)
             let reread = try store.connection.reading { () throws(OutboxError) in try loadCounters(of: store) }
             guard reread == counters else {
                 throw OutboxError(.damaged, path: files.path, .inconsistentReads)
             }
-            store.enableCheckpointOnClose()
+            store.checkpointsOnClose = true
             try truncateLog(of: store)
         }
         // The log may be a new file. SQLite syncs the directory when it first syncs the log, but ignores an error of

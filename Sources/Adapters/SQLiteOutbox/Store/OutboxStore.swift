@@ -8,6 +8,10 @@ final class OutboxStore {
     /// The statements that opening rarely needs; `nil` until the first use.
     private var deferred: DeferredStatements?
     private var handledChange: Int64?
+    /// Whether a later close moves the log into the database. It must be `false` until a check has found no damage, and
+    /// if the store must be salvaged as it is. SQLite's own setting is changed only in `deinit`, because changing it
+    /// makes SQLite prepare every statement again.
+    var checkpointsOnClose = false
 
     /// The maximum wait for another connection's lock, in milliseconds. A tool's request holds the lock only for a few
     /// milliseconds, and a live position must not wait longer.
@@ -17,8 +21,7 @@ final class OutboxStore {
     /// all of them.
     static let quarantineLimit = 256
 
-    /// Opens a store that exists and is complete. If it is closed before `enableCheckpointOnClose` is called, nothing
-    /// is moved from the log into the database.
+    /// Opens a store that exists and is complete.
     init(_ files: StoreFiles) throws(OutboxError) {
         let connection = try SQLiteConnection(
             path: files.path, access: .readWrite, on: files.disk, lockTimeout: Self.lockTimeout)
@@ -30,6 +33,8 @@ final class OutboxStore {
         rows = try StoreRows(connection)
         self.connection = connection
     }
+
+    deinit { connection.setCheckpointOnClose(checkpointsOnClose) }
 
     /// Returns the statements that opening rarely needs. The first call prepares them, so that opening takes less
     /// time.
@@ -52,12 +57,6 @@ final class OutboxStore {
 
     /// Returns the table of the tools' requests.
     func requestTable() throws(OutboxError) -> RequestTable { try RequestTable(connection) }
-
-    /// Makes a later close move the log into the database. Call this only after a check has found no damage.
-    func enableCheckpointOnClose() { connection.setCheckpointOnClose(true) }
-
-    /// Makes a later close change nothing, because the store must be salvaged as it is.
-    func disableCheckpointOnClose() { connection.setCheckpointOnClose(false) }
 
     /// Runs `body` as one transaction. When this function returns, the changes are on the disk. If it throws, they have
     /// been undone.

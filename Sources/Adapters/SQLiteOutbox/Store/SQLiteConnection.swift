@@ -21,6 +21,7 @@ import Reporting
     init(
         path: String, access: Access, on disk: any StoreDisk = SystemDisk(), lockTimeout: Int32 = 5000
     ) throws(OutboxError) {
+        _ = Self.memoryStatisticsResult
         let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let (name, mode) =
             switch access {
@@ -45,6 +46,10 @@ import Reporting
         unsafe self.handle = handle
         self.path = path
     }
+
+    /// The result of turning off SQLite's statistics about memory, which happens once per process. Nothing reads them,
+    /// and they take a lock at each allocation and release of memory (sqlite.org/compile.html, recommended options).
+    private static let memoryStatisticsResult = csqlite_disable_memory_statistics()
 
     /// The maximum size of a value in bytes. It is a thousand times larger than any row needs, but a manipulated row
     /// can't fill the memory.
@@ -207,7 +212,10 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
     }
 
     /// Runs the statement with `number` as its only parameter, and resets it.
-    func run(_ number: Int64) throws(OutboxError) { try run([.integer(number)]) }
+    func run(_ number: Int64) throws(OutboxError) {
+        try bind(number, at: 1)
+        try run()
+    }
 
     /// Runs the statement with `values` as its parameters, and resets it.
     func run(_ values: [StoredValue]) throws(OutboxError) {

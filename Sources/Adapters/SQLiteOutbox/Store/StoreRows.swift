@@ -10,7 +10,6 @@ final class StoreRows {
     private let selectAscending: SQLiteStatement
     private let selectLowest: SQLiteStatement
     private let selectHighest: SQLiteStatement
-    private let countRows: SQLiteStatement
     private let findQuarantined: SQLiteStatement
 
     init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
@@ -21,7 +20,6 @@ final class StoreRows {
             connection, "\(select) WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
         selectLowest = try SQLiteStatement(connection, "SELECT min(sequence) FROM updates WHERE sequence <> 0")
         selectHighest = try SQLiteStatement(connection, "SELECT max(sequence) FROM updates")
-        countRows = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM updates LIMIT ?1)")
         findQuarantined = try SQLiteStatement(connection, "SELECT EXISTS (SELECT 1 FROM quarantine)")
     }
 
@@ -96,6 +94,8 @@ final class StoreRows {
     /// - Throws: `damaged` if there are more than `limit`. In a damaged table that leads to the same page twice,
     ///   counting would never end.
     func countPending(atMost limit: Int64) throws(OutboxError) -> Int64 {
+        let countRows = try SQLiteStatement(
+            onConnectionOf: selectRow, "SELECT count(*) FROM (SELECT 1 FROM updates LIMIT ?1)")
         try countRows.bind(limit + 2, at: 1)  // 1 for the ledger's row, 1 to notice that there are too many
         let pending = try countRows.singleInteger() - 1
         guard pending <= limit else { throw damageError(.ledgerMismatch) }
