@@ -171,7 +171,6 @@ proxy-test: prepare ## test the package in a Debian of RELEASE with tinyproxy: a
 	@$(PYTHON) -m trials proxy --release $(or $(RELEASE),12)
 
 image-test: prepare ## run the image in build/image as PID 1, read-only, as its user; stop, kill and upgrade it; needs root
-	@scripts/install-dependencies umoci
 	@$(PYTHON) -m trials image
 
 monitoring-test: prepare ## test the files in packaging/monitoring, and send metrics for MONITORED seconds; needs prometheus
@@ -184,7 +183,6 @@ load-test: prepare ## drive VEHICLES in one process for LOAD_SECONDS, then compa
 	@$(PYTHON) -m trials load --vehicles $(VEHICLES) --seconds $(LOAD_SECONDS)
 
 arm64-test: prepare ## test the arm64 package in Debian 12 and 13 under qemu, and run the tests, MODULE_SECONDS per module; needs root
-	@scripts/install-dependencies arch-test mmdebstrap qemu-user-static
 	@$(PYTHON) -m trials arm64 --seconds $(SECONDS) --limit $(MODULE_SECONDS)
 
 server-test: prepare ## test every kind of server answer and every fault of a link with the real reporter

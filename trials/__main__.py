@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -83,9 +84,8 @@ def attempt(trial: type[Trial], options: argparse.Namespace, waypost: Waypost, d
 def main() -> int:
     options = arguments()
     trial: type[Trial] = options.trial
-    if missing := [tool for tool in trial.tools if shutil.which(tool) is None]:
-        packages = " ".join(trial.tools[tool] for tool in missing)
-        print(f"{trial.name}: not installed: {', '.join(missing)}; type: sudo apt-get install {packages}", file=sys.stderr)
+    missing = sorted({package for tool, package in trial.tools.items() if shutil.which(tool) is None})
+    if missing and subprocess.run([ROOT / "scripts/install-dependencies", *missing]).returncode != 0:
         return UNAVAILABLE
     if trial.root and os.geteuid() != 0:
         print(f"{trial.name}: {trial.root} needs root", file=sys.stderr)
