@@ -268,7 +268,8 @@ struct CommandErrors {
         #expect(errorLines.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
     }
 
-    /// The user can't see the descriptors of the process that holds the port. This is usual if that is a service.
+    /// The user can't see the descriptors of the process that holds the port. This is usually the case if the process
+    /// is a service.
     @Test(.enabled(if: geteuid() == 0, "only root can act as two other users"))
     func nameAProcessOfAnotherUserThatHoldsThePort() async throws {
         let holder = try RunningProgram(

@@ -82,7 +82,7 @@ import WaypostTestSupport
         var headers: [(String, String)] = []
         var body: [UInt8]
         var format = TokenAnswerFormat()
-        /// The host's clock, in seconds since the token's issue.
+        /// The time on the host's clock, in seconds after the token was issued.
         var host = 5.0
         var isSynchronized = false
         /// The token's remaining lifetime in seconds, if relevant.

@@ -76,7 +76,7 @@ import WaypostTestSupport
 
     static let cases: [Case] = [
         Case(events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, codes: []),
-        // A receiver that was off needs a minute until its first fix.
+        // A receiver that was off takes about a minute to get its first fix.
         Case(events: [(0, receiving)], until: 89, codes: []),
         Case(events: [(0, receiving)], until: 90, codes: [.noPosition]),
         Case(events: [(0, receiving), (1, sky([nil, nil]))], until: 90, codes: [.noPosition]),

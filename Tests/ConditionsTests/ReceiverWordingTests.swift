@@ -172,7 +172,7 @@ import Testing
         ] as [(ReceiverState, String)])
     func describeEachState(state: ReceiverState, text: String) { #expect(state.description == text) }
 
-    /// A fault is a condition until the receiver works again.
+    /// A fault keeps its condition active until the receiver works again.
     @Test func areActiveWhileTheFaultLasts() {
         var conditions = ActiveConditions()
         conditions.start(at: .zero)

@@ -13,7 +13,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Returns the lines of the sky in `sentences`; `nil` if they contain none.
+    /// Returns the satellites that `sentences` report, one line for each satellite; `nil` if they report none.
     private static func skyLines(in sentences: [String]) -> [String]? {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         decoder.decode(Array(sentences.map { sentence($0) }.joined().utf8).span, receivedAt: .zero) { _ in }

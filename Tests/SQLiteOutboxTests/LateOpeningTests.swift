@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// A disk on which the store can be opened or written only later; until then the service keeps running.
+/// A disk on which the store can't be opened or written at first. The service keeps running in the meantime.
 @Suite struct LateOpening {
     private let directory: StoreDirectory
     private let disk: LyingDisk

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// A store has one owner, under any of its names.
+/// A store has only one owner, whichever path it is opened by.
 @Suite struct Ownership {
     private let directory: StoreDirectory
 

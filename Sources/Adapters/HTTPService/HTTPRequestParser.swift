@@ -226,7 +226,7 @@ package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConverti
     package static let malformedHeader = Self(400, "a header line is malformed")
     package static let missingHost = Self(400, "an HTTP/1.1 request must have exactly one Host header")
     package static let foreignSite = Self(
-        403, "pages of other sites have no access; enter the address in the browser instead")
+        403, "pages from other sites may not send requests here; enter the address in the browser instead")
     package static let conflictingLength = Self(400, "the request states its length twice")
     package static let malformedLength = Self(400, "Content-Length is not a number")
     package static let lengthRequired = Self(
@@ -241,7 +241,7 @@ package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConverti
         Self(421, "the host \"\(host)\" is not served here; use 127.0.0.1, [::1] or localhost")
     }
     package static func foreignOrigin(_ origin: ReportedText) -> Self {
-        Self(403, "pages of \"\(origin)\" have no access; only pages from this machine have access")
+        Self(403, "pages from \"\(origin)\" may not send requests here; only pages from this machine may")
     }
     package static func unsupportedTransferCoding(_ coding: ReportedText) -> Self {
         Self(501, "the transfer coding \"\(coding)\" is not implemented; use chunked")

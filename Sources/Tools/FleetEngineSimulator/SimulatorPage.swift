@@ -110,7 +110,7 @@ enum SimulatorPage {
         let chosen = fromAddress(), view = null, drawn = null;
         const rows = new Map();
 
-        function figures(pairs) {
+        function showFigures(pairs) {
           $("figures").replaceChildren(...pairs.map(([value, words]) => {
             const made = element("div");
             made.append(element("b", value), element("span", words));
@@ -122,14 +122,14 @@ enum SimulatorPage {
           if (!vehicle) {
             $("one").hidden = !view.vehicles;
             $("name").textContent = "All vehicles";
-            figures([[number(view.vehicles), "vehicles"], [number(view.distinctFixes), "fixes delivered"]]);
+            showFigures([[number(view.vehicles), "vehicles"], [number(view.distinctFixes), "fixes delivered"]]);
             list("vehicle", [["Updates", number(view.updates)], ["Delivered again", number(view.repeatedFixes)]]);
             return;
           }
           $("one").hidden = false;
           $("name").textContent = vehicle.id + ", " + vehicle.service;
           const latest = vehicle.latest || {};
-          figures([[rate(latest.speed), "speed"], [latest.time ? span((view.now - latest.time) / 1000) : "–", "age of the fix"]]);
+          showFigures([[rate(latest.speed), "speed"], [latest.time ? span((view.now - latest.time) / 1000) : "–", "age of the fix"]]);
           let place = "–";
           if (latest.latitude != null) {
             place = placeLink(latest);

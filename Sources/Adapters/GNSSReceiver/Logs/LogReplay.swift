@@ -317,7 +317,7 @@ package enum ReplaySpeed: Sendable, Hashable {
 ///
 /// *Log time* is zero at the first fix and never decreases. From one fix to the next, it advances by the difference
 /// between their times, with two exceptions. A gap of more than 5 minutes is shortened to 10 seconds, so that a log of
-/// several trips doesn't stall. A step of zero, or backwards, becomes one millisecond.
+/// several trips doesn't stall. A zero or negative step becomes one millisecond.
 ///
 /// A fix at log time `t` of a log with length `T` is due at `t / speed`. When it is due, the time that it carries is
 /// `(T - t) * (1 - 1 / speed)` ago: zero at speed 1, the whole rest of the log at `max`. So the intervals between the

@@ -4,10 +4,10 @@ import Reporting
 /// A search for the baud rate of a receiver. The line is opened at one rate after another, and each rate is judged by
 /// the bytes that arrive.
 ///
-/// The first sentence with a correct checksum ends the search. A binary frame doesn't: if the receiver also sends NMEA,
-/// a sentence arrives within the same trial, and if it doesn't, no rate yields a fix. The fault then names the rate at
-/// which the frames arrived. Without a sentence, the search never ends, because a receiver may start late or be
-/// switched to NMEA.
+/// The first sentence with a correct checksum ends the search. A binary frame doesn't end it, because a receiver that
+/// also sends NMEA will send a sentence within the same trial. If a receiver sends only binary frames, no rate can
+/// yield a fix; the reported fault then names the rate at which the frames arrived. The search never ends without a
+/// sentence, because a receiver may start late or be switched to NMEA.
 struct BaudRateSearch: Sendable, Hashable {
     /// The rates to try, most likely first.
     static let candidates = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]

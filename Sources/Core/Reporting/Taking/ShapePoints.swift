@@ -13,7 +13,7 @@ package struct ShapePoints: Sendable {
     /// The maximum number of fixes that are considered at a time.
     private static let maximumWindow = 256
     /// The number of settled points that makes an update due, regardless of the policy.
-    private static let fullPointCount = 48
+    private static let duePointCount = 48
     /// The maximum number of points per update. If there are more, the latest are kept. A receiver with 50 fixes per
     /// second can reach the maximum before an update is allowed.
     package static let maximumPoints = 256
@@ -40,7 +40,7 @@ package struct ShapePoints: Sendable {
     }
 
     /// Whether there are so many points that an update should no longer wait.
-    var isFull: Bool { settledPoints.count >= Self.fullPointCount }
+    var isFull: Bool { settledPoints.count >= Self.duePointCount }
 
     /// Adds a fix.
     ///

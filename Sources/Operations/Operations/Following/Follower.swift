@@ -162,8 +162,8 @@ extension Configuration {
         if let consumerConfiguration { return consumerConfiguration }
         throw AgentError(
             .configuration,
-            "the configuration has no \"consumerAuthorization\", the source of consumer tokens; write it like "
-                + "\"authorization\", such as { \"type\": \"http\", \"url\": \"https://HOST/token/consumer/{tripId}\", "
+            "the configuration has no \"consumerAuthorization\", the source of consumer tokens; add it in the form of "
+                + "\"authorization\", for example { \"type\": \"http\", \"url\": \"https://HOST/token/consumer/{tripId}\", "
                 + "\"tokenKey\": \"TRIP_TOKEN_KEY\" }")
     }
 
