@@ -61,6 +61,16 @@ import WaypostTestSupport
         #expect(history.outages(at: .seconds(3801)).isEmpty)
     }
 
+    /// The remedy comes last in a line.
+    @Test func keepALineOfAnyUsualLengthWhole() {
+        var history = RecentHistory()
+        let line = String(repeating: "cause ", count: 150) + "remedy"
+        history.note(.error, line, at: .zero)
+        history.note(.error, line + line, at: .zero)
+        #expect(history.lines.first?.text == line)
+        #expect(history.lines.last?.text.hasSuffix("…") == true)
+    }
+
     /// A continuing outage extends to the end of the current minute's bar.
     @Test func extendAContinuingOutageToTheEndOfTheMinute() {
         var history = RecentHistory()
@@ -127,7 +137,7 @@ import WaypostTestSupport
         #expect(history.track(at: now).count <= 900)
         #expect(history.outages(at: now).count <= 101)
         #expect(history.lines.count == 50)
-        #expect(history.lines.allSatisfy { $0.text.utf8.count <= 300 })
+        #expect(history.lines.allSatisfy { $0.text.count <= 1001 })
         #expect(history.lines.last?.text.hasPrefix("19999 ") == true)
     }
 

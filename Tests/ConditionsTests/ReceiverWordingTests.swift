@@ -58,22 +58,23 @@ import Testing
                 "check the plug and cable; Waypost reconnects as soon as the receiver is back"
             ),
             (
-                .silent(.serial(baudRate: 9600, wasFound: false), .seconds(5), alsoOpenIn: nil), "silent for 5 s",
+                .silent(.serial(baudRate: 9600, wasFound: false), .seconds(5), alsoOpenIn: nil),
+                "silent for at least 5 s",
                 "check power and cable, and that this is the port on which the receiver sends NMEA; a modem's port may need "
                     + "a start command (AT+CGPS=1, AT+QGPS=1, or mmcli -m any --location-enable-gps-nmea)"
             ),
             (
-                .silent(.udp(host: "127.0.0.1"), .seconds(5), alsoOpenIn: nil), "silent for 5 s",
+                .silent(.udp(host: "127.0.0.1"), .seconds(5), alsoOpenIn: nil), "silent for at least 5 s",
                 "check that the sender is on this machine and sends to this port; for a router or another machine, set "
                     + "receiver.host to this machine's address, or to 0.0.0.0"
             ),
             (
-                .silent(.udp(host: "192.0.2.1"), .seconds(5), alsoOpenIn: nil), "silent for 5 s",
+                .silent(.udp(host: "192.0.2.1"), .seconds(5), alsoOpenIn: nil), "silent for at least 5 s",
                 "check that the sender uses this address and port"
             ),
             (
                 .noSentence(.serial(baudRate: 4800, wasFound: false), .seconds(5), alsoOpenIn: gpsd),
-                "bytes arrive, but no NMEA sentence for 5 s; also open in gpsd (process 7)",
+                "bytes arrive, but no NMEA sentence for at least 5 s; also open in gpsd (process 7)",
                 gpsdRemedy
             ),
             (
@@ -102,7 +103,7 @@ import Testing
     @Test func countTheTimeThatAReceiverIsSilent() {
         let state = ReceiverState.waiting(source: "line", .silent(.file, .seconds(5), alsoOpenIn: nil))
         let sentence = state.sentence(after: .seconds(73))
-        #expect(sentence == "line: nothing new for 78 s; check the program that writes the file")
+        #expect(sentence == "line: nothing new for at least 78 s; check the program that writes the file")
     }
 
     private static let lines: [ReceiverLineKind] = [

@@ -250,7 +250,9 @@ import WaypostTestSupport
         try append(epoch(second: 1))
         let receiver = LiveReceiver.growingFile(path, timeout: .milliseconds(300))
         await observe(receiver) { observer in
-            #expect(await observer.state(saying: "nothing new for 0 s; check the program that writes the file") != nil)
+            #expect(
+                await observer.state(saying: "nothing new for at least 0 s; check the program that writes the file")
+                    != nil)
         }
     }
 

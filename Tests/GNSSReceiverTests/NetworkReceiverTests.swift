@@ -47,7 +47,7 @@ import WaypostTestSupport
         let receiver = LiveReceiver.tcp(host: "127.0.0.1", port: server.port, timeout: .milliseconds(100))
         try await observe(receiver) { observer in
             let silent = try server.accept()
-            #expect(await observer.state(saying: "silent for 0 s; check that the server has data") != nil)
+            #expect(await observer.state(saying: "silent for at least 0 s; check that the server has data") != nil)
             let connection = try server.accept()
             try connection.send(epoch(second: 1))
             #expect(await observer.second() == 1)
@@ -245,7 +245,7 @@ import WaypostTestSupport
         let server = try LoopbackSocket(.stream)
         let receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, timeout: .milliseconds(100))
         await observe(receiver) { observer in
-            #expect(await observer.state(saying: "no report for 0 s; check that gpsd's receiver") != nil)
+            #expect(await observer.state(saying: "no report for at least 0 s; check that gpsd's receiver") != nil)
         }
     }
 }

@@ -48,7 +48,7 @@ import WaypostTestSupport
                     await Task.yield()
                 }
             }
-            let message = "readable text arrives, so baudRate 9600 is right, but no NMEA sentence for 0 s; "
+            let message = "readable text arrives, so baudRate 9600 is right, but no NMEA sentence for at least 0 s; "
             #expect(await observer.state(saying: message) != nil)
             sending.cancel()
         }

@@ -142,7 +142,7 @@ extension Wording {
 
 extension ReceiverLineKind {
     fileprivate func silenceWording(for time: Duration) -> Wording {
-        let silent: ReportedText = "silent for \(time.components.seconds) s"
+        let silent: ReportedText = "silent for at least \(time.components.seconds) s"
         return switch self {
         case .serial: Wording(silent, BaudRateEvidence.silentPort)
         case .tcp:
@@ -160,19 +160,19 @@ extension ReceiverLineKind {
         case .udp: Wording(silent, "check that the sender uses this address and port")
         case .gpsd:
             Wording(
-                "no report for \(time.components.seconds) s",
+                "no report for at least \(time.components.seconds) s",
                 """
                 check that gpsd's receiver is plugged in and works (gpsmon), and that gpsd itself answers \
                 (gpspipe -w)
                 """)
         case .file:
-            Wording("nothing new for \(time.components.seconds) s", "check the program that writes the file")
+            Wording("nothing new for at least \(time.components.seconds) s", "check the program that writes the file")
         case .standardInput: Wording(silent, "check the program that writes to standard input")
         }
     }
 
     fileprivate func noSentenceWording(for time: Duration) -> Wording {
-        let noise: ReportedText = "bytes arrive, but no NMEA sentence for \(time.components.seconds) s"
+        let noise: ReportedText = "bytes arrive, but no NMEA sentence for at least \(time.components.seconds) s"
         return switch self {
         case .serial(let baudRate, wasFound: false):
             Wording(
@@ -198,8 +198,8 @@ extension ReceiverLineKind {
         case .serial(let baudRate, wasFound: false):
             Wording(
                 """
-                readable text arrives, so baudRate \(baudRate) is right, but no NMEA sentence for \
-                \(time.components.seconds) s
+                readable text arrives, so baudRate \(baudRate) is right, but no NMEA sentence for at \
+                least \(time.components.seconds) s
                 """, BaudRateEvidence.otherPort)
         case .tcp:
             Wording(
