@@ -23,7 +23,7 @@ import WaypostTestSupport
             asked += callers
             let total = asked
             await withTaskGroup { group in
-                for _ in 0..<callers { group.addTask { await makeUpdate(with: cached, issuer) } }
+                for _ in 0..<callers { group.addTask { await simulateUpdate(with: cached, issuer) } }
                 group.addTask { await advance(clock, cached: cached, issuer: issuer, until: total) }
             }
             if issuer.draw() < 0.1 { await cached.networkReturned() }
@@ -55,7 +55,7 @@ import WaypostTestSupport
     }
 
     /// Makes one update: requests a token, may give up, checks the token, and may have it rejected.
-    private func makeUpdate(with cached: CachedAuthorization, _ issuer: WeekIssuer) async {
+    private func simulateUpdate(with cached: CachedAuthorization, _ issuer: WeekIssuer) async {
         let context = AuthorizationContext(vehicleID: Self.vehicles[Int(issuer.draw() * 20) % 20])
         let givesUp = issuer.draw() < 0.05
         let askedAt = issuer.now

@@ -57,7 +57,7 @@ struct CurlLoop {
         for exchange in waitingExchanges { exchange.finishCancelled(.transportClosed) }
     }
 
-    /// Starts waiting exchanges until the maximum number of transfers is running.
+    /// Starts exchanges that are waiting until the maximum number of transfers is running.
     private mutating func startWaitingExchanges() {
         while transfers.count < places.transfers, !waitingExchanges.isEmpty { start(waitingExchanges.removeFirst()) }
     }

@@ -19,7 +19,7 @@ struct RunningService {
     let program: RunningProgram
     /// The service manager, which must live as long as the service.
     private let manager: NotifySocket
-    /// The time from before the start of the process until `READY=1`.
+    /// The time from the start of the process until `READY=1`.
     let timeToReady: Duration
 
     init(_ settings: Settings, in workplace: Workplace) async throws {

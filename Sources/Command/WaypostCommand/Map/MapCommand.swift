@@ -46,9 +46,9 @@ struct MapCommand {
     }
 
     func run() async throws -> ExitStatus {
-        // The page is opened first, so that an unwritable directory is reported before a long log is read.
-        let page: FileReplacement?
-        do throws(SystemError) { page = output == "-" ? nil : try FileReplacement(at: output) } catch {
+        // The file is opened first, so that an unwritable directory is reported before a long log is read.
+        let file: FileReplacement?
+        do throws(SystemError) { file = output == "-" ? nil : try FileReplacement(at: output) } catch {
             throw UnwritableFile(path: output, cause: error)
         }
         let decoder = NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum))
@@ -69,13 +69,13 @@ struct MapCommand {
         }
         Terminal.draw("")
         if decoding.isInterrupted {
-            page?.discard()
+            file?.discard()
             throw decoding.interruption(results: "no page was written")
         }
-        let drawing = MapPage(
+        let page = MapPage(
             logs: decoding.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey,
             failure: decoding.failure.map { "\($0)" }, reported: places, now: .system)
-        guard let size = try await write(drawing, to: page) else {
+        guard let size = try await write(page, to: file) else {
             _ = try decoding.exitStatus()
             throw decoding.noFixError
         }
@@ -85,26 +85,26 @@ struct MapCommand {
                 "waypost: --reported: no position in \(reported) is within 1 km of the track: the file belongs to another drive, "
                     + "or to a drive moved by --spread-meters; record the uploads of a replay of the same logs")
         }
-        if page != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
+        if file != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
         return try decoding.exitStatus()
     }
 
     /// Draws and writes the page on a separate thread, because writing may block. Returns the page's size in bytes;
     /// `nil` if there is nothing to draw.
-    private func write(_ drawing: MapPage, to page: FileReplacement?) async throws -> Int? {
+    private func write(_ page: MapPage, to file: FileReplacement?) async throws -> Int? {
         let result: Result<Int?, SystemError> = await onThread(named: "map") {
-            guard let bytes = drawing.bytes else {
-                page?.discard()
+            guard let bytes = page.bytes else {
+                file?.discard()
                 return .success(nil)
             }
             do throws(SystemError) {
-                if let page { try page.commit(bytes) } else { try StandardOutput.write(bytes) }
+                if let file { try file.commit(bytes) } else { try StandardOutput.write(bytes) }
             } catch { return .failure(error) }
             return .success(bytes.count)
         }
         switch result {
         case .success(let size): return size
-        case .failure(let error): throw page == nil ? error : UnwritableFile(path: output, cause: error)
+        case .failure(let error): throw file == nil ? error : UnwritableFile(path: output, cause: error)
         }
     }
 }

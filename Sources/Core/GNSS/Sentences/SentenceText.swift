@@ -85,7 +85,7 @@
         return unsafe FieldCursor.Reading(value: decimal, nextField: place + length + 1)
     }
 
-    /// Returns the number at `place`, which may have any form, length and value.
+    /// Returns the number at `place`, whatever its form, length and value.
     @inline(never)
     private func anyDecimal(at place: UnsafePointer<UInt8>) -> FieldCursor.Reading<Decimal> {
         let next = unsafe startOfField(after: place)

@@ -80,7 +80,7 @@ package struct FaultPlan: Sendable, Hashable {
         if resets > 0 { descriptions.append("\(percent(resets)) of requests reset") }
         if drops > 0 { descriptions.append("\(percent(drops)) of answers dropped after the commit") }
         if stalls > 0 { descriptions.append("\(percent(stalls)) of answers stalled") }
-        if let delay { descriptions.append("answers delayed \(Self.text(for: delay))") }
+        if let delay { descriptions.append("answers delayed by \(Self.text(for: delay))") }
         switch retryAdvice {
         case .header(let seconds): descriptions.append("Retry-After: \(seconds)")
         case .detail(let seconds): descriptions.append("RetryInfo of \(seconds) s")

@@ -70,7 +70,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
         case nil: break
         }
         descriptions += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.kind.description)" }
-        if let delay { descriptions.append("token answers delayed \(FaultPlan.text(for: delay))") }
+        if let delay { descriptions.append("token answers delayed by \(FaultPlan.text(for: delay))") }
         if lifetime != 3600 { descriptions.append("tokens expire after \(lifetime) s") }
         if let expiryStyle { descriptions.append("token expiry as \(expiryStyle.rawValue)") }
         if clockOffset != 0 { descriptions.append("issuer's clock off by \(clockOffset) s") }

@@ -82,7 +82,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         let isOpaque = world.strikes(.opaqueToken)
         let subject = isForeign && !isOpaque ? vehicleID + "-other" : vehicleID
         let now = Int(world.utc.millisecondsSince1970 / 1000)
-        // A backend with a cache returns a token whose life is partly over.
+        // A backend with a cache may return a token that has already used up a part of its lifetime.
         let age = isExpired ? Int(life) + dice.below(100) : dice.chance(0.2) ? Int(dice.uniform(0...(life * 0.9))) : 0
         let end = now - age + Int(life)
         serial += 1
