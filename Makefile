@@ -147,7 +147,7 @@ backlog-test: prepare ## start with UPDATES pending; the live position must be s
 soak-test: prepare ## drive for HOURS at SPEED times real speed, while everything around fails; memory may not grow
 	@$(PYTHON) -m trials soak --hours $(HOURS) --speed $(SPEED)
 
-fault-test: prepare ## make CALLS of the first 200 system calls of each kind fail, each in a separate run; needs strace
+fault-test: prepare ## make CALLS of the first 200 system calls of each kind fail, each in a separate run
 	@$(PYTHON) -m trials fault --calls $(CALLS)
 
 link-test: prepare ## cut the network FLAPS times and measure the delay of a new position; 20 times take four minutes; needs root
@@ -173,7 +173,7 @@ proxy-test: prepare ## test the package in a Debian of RELEASE with tinyproxy: a
 image-test: prepare ## run the image in build/image as PID 1, read-only, as its user; stop, kill and upgrade it; needs root
 	@$(PYTHON) -m trials image
 
-monitoring-test: prepare ## test the files in packaging/monitoring, and send metrics for MONITORED seconds; needs prometheus
+monitoring-test: prepare ## test the files in packaging/monitoring, and send metrics for MONITORED seconds
 	@$(PYTHON) -m trials monitoring --seconds $(MONITORED)
 
 fleet-test: prepare ## enrol a van with Ansible in a Debian of RELEASE, then boot a read-only image BOOTS times; needs root

@@ -81,15 +81,24 @@ def attempt(trial: type[Trial], options: argparse.Namespace, waypost: Waypost, d
     return 0
 
 
+def missing(trial: type[Trial]) -> list[str]:
+    """Returns the programs that the trial requires and that aren't installed."""
+    return [tool for tool in trial.tools if shutil.which(tool) is None]
+
+
 def main() -> int:
     options = arguments()
     trial: type[Trial] = options.trial
-    missing = sorted({package for tool, package in trial.tools.items() if shutil.which(tool) is None})
-    if missing and subprocess.run([ROOT / "scripts/install-dependencies", *missing]).returncode != 0:
-        return UNAVAILABLE
     if trial.root and os.geteuid() != 0:
         print(f"{trial.name}: {trial.root} needs root", file=sys.stderr)
         return 1
+    # In Debian, the directories of servers and of root's tools aren't in the path of other users.
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
+    if packages := sorted({trial.tools[tool] for tool in missing(trial)}):
+        subprocess.run([ROOT / "scripts/install-dependencies", *packages])
+        if tools := missing(trial):
+            print(f"{trial.name}: not installed: {', '.join(tools)}", file=sys.stderr)
+            return UNAVAILABLE
     waypost = Waypost.installed(options.waypost)
     trial.prepare(options)
     # The directory is below the checkout, because /tmp may be in memory, where a commit costs nothing.

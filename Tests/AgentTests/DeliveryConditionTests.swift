@@ -96,7 +96,7 @@ import WaypostTestSupport
         #expect(condition.code == .tokenRenewalFailing)
         #expect(
             condition.explanation
-                == "it answered 403; the current token remains in use for another 4 min; enrol the vehicle"
+                == "it answered 403; the current token remains in use for at most another 4 min; enrol the vehicle"
         )
     }
 

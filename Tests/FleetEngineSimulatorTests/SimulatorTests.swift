@@ -65,8 +65,8 @@ import WaypostTestSupport
         #expect(uploads["locations"]?.arrayValue?.map { $0["latitude"]?.doubleValue } == [1.5])
     }
 
-    /// Pages of other sites have no access; the same rule applies to the status address. The configured host's name
-    /// is accepted.
+    /// Pages from other sites may not send requests; the same rule applies to the status address. The configured
+    /// host's name is accepted.
     @Test(
         arguments: [
             ("127.0.0.1:0", "GET", "localhost", "http://evil.example.com", 403),

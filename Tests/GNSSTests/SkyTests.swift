@@ -13,7 +13,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Returns the satellites that `sentences` report, one line for each satellite; `nil` if they report none.
+    /// Returns the sky that `sentences` report, one line per satellite; `nil` if they contain no complete report.
     private static func skyLines(in sentences: [String]) -> [String]? {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         decoder.decode(Array(sentences.map { sentence($0) }.joined().utf8).span, receivedAt: .zero) { _ in }

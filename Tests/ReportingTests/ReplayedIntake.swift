@@ -38,7 +38,7 @@ struct ReplayedIntake {
             if motion.contradictsReportedMotion { contradictions += 1 }
             policy.observe(filtered, motion: motion.motion)
             shape.add(filtered, rawFix: fix)
-            guard policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered) else { continue }
+            guard policy.isDue(filtered) || shape.makesUpdateDue && policy.mayReport(filtered) else { continue }
             reports.append(Report(places: shape.takePoints() + [LocationUpdate(filtered)]))
             policy.didReport(filtered)
         }

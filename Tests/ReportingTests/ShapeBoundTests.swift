@@ -108,7 +108,7 @@ import TimeAndChance
                 shape.add(fix)
                 follower.record(fix)
                 let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) / .seconds(1) } ?? interval
-                guard elapsed >= interval || shape.isFull && elapsed >= 5 else { continue }
+                guard elapsed >= interval || shape.makesUpdateDue && elapsed >= 5 else { continue }
                 lastUpdate = fix.timeOfFix
                 follower.receive(shape.takePoints() + [LocationUpdate(fix)])
             }
@@ -129,7 +129,7 @@ import TimeAndChance
             follower.record(fix)
             maximum = max(maximum, Self.storedPositionCount(of: shape))
             let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) } ?? .seconds(60)
-            guard elapsed >= .seconds(60) || shape.isFull && elapsed >= .seconds(5) else { continue }
+            guard elapsed >= .seconds(60) || shape.makesUpdateDue && elapsed >= .seconds(5) else { continue }
             lastUpdate = fix.timeOfFix
             follower.receive(shape.takePoints() + [LocationUpdate(fix)])
         }
@@ -147,7 +147,7 @@ import TimeAndChance
             maximum = max(maximum, Self.storedPositionCount(of: shape))
         }
         #expect(maximum <= 3 * 256)
-        #expect(shape.isFull)
+        #expect(shape.makesUpdateDue)
         #expect(shape.takePoints().count <= ShapePoints.maximumPoints)
     }
 }

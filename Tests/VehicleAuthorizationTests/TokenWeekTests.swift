@@ -54,7 +54,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Makes one update: requests a token, may give up, checks the token, and may have it rejected.
+    /// Simulates one update: requests a token, may give up, checks the token, and may have it rejected.
     private func simulateUpdate(with cached: CachedAuthorization, _ issuer: WeekIssuer) async {
         let context = AuthorizationContext(vehicleID: Self.vehicles[Int(issuer.draw() * 20) % 20])
         let givesUp = issuer.draw() < 0.05

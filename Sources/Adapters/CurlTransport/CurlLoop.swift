@@ -57,7 +57,7 @@ struct CurlLoop {
         for exchange in waitingExchanges { exchange.finishCancelled(.transportClosed) }
     }
 
-    /// Starts exchanges that are waiting until the maximum number of transfers is running.
+    /// Starts the next waiting exchanges, up to the maximum number of running transfers.
     private mutating func startWaitingExchanges() {
         while transfers.count < places.transfers, !waitingExchanges.isEmpty { start(waitingExchanges.removeFirst()) }
     }

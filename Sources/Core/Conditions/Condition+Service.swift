@@ -35,7 +35,8 @@ extension Condition {
         self.init(
             .tokenRenewalFailing,
             Wording(
-                "\(failure.cause); the current token remains in use for another \(remaining.spoken)", failure.remedy),
+                "\(failure.cause); the current token remains in use for at most another \(remaining.spoken)",
+                failure.remedy),
             facts: .causedBy(failure.code, failure.facts))
     }
 

@@ -5,7 +5,7 @@
 static inline int csqlite_bind_text_copy(sqlite3_stmt *_Nonnull statement, int index, const void *_Nullable bytes, int count) {
     return sqlite3_bind_text(statement, index, (const char *)bytes, count, SQLITE_TRANSIENT);
 }
-// sqlite3_config is variadic, so Swift can't call it. Fails without effect if this process has already used SQLite.
+// sqlite3_config is variadic, so Swift can't call it. The call fails without effect if this process has already used SQLite.
 static inline int csqlite_disable_memory_statistics(void) {
     return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }

@@ -18,6 +18,7 @@ import CSQLite
     private static let payload = "x'\(String(repeating: "5a", count: 33))'"
 
     static func run(path: String, pageSize: Int, rows: Int) throws -> Self {
+        _ = csqlite_disable_memory_statistics()  // as the outbox does; later calls have no effect
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open(path, &opened)
         guard code == SQLITE_OK, let database = unsafe opened else { throw Failure(code: code) }

@@ -104,7 +104,8 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     // MARK: Calls
 
-    /// Runs `body`, a disk call of kind `call` on `path`, unless a fault is due. Returns the result of `body`.
+    /// Runs `body`, a disk call of kind `call` on `path`, with the fault that is due, if any. Returns the result of
+    /// `body`.
     ///
     /// `mayWrite` says whether a read-only disk rejects the call. `body` gets `true` if it must write only half.
     func perform<Result>(

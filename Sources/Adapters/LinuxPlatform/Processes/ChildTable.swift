@@ -125,7 +125,7 @@ package enum ChildTable {
             }
             var remains = Remains(unended: state.unended[program] ?? 0)
             for processID in state.survivors.keys.sorted() where state.survivors[processID] == program {
-                // If the process has changed its user, it can be killed now.
+                // If the process runs as this process's user again, it can be killed now.
                 if kill(processID, SIGKILL) == 0 { remains.unended += 1 } else { remains.refused.append(processID) }
             }
             return remains

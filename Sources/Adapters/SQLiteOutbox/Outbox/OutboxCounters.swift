@@ -53,8 +53,8 @@ struct OutboxCounters: Sendable, Hashable {
     /// Returns `stored`, or `nil` if its time is later than that of the newest update. Such an update has been
     /// overruled, and must not become the newest again.
     private func unlessOverruled(_ stored: StoredUpdate?) -> StoredUpdate? {
-        guard let stored, let newest, newest.update.timeOfFix < stored.update.timeOfFix else { return stored }
-        return nil
+        guard let stored, let newest else { return stored }
+        return stored.update.timeOfFix <= newest.update.timeOfFix ? stored : nil
     }
 
     mutating func evict(_ stored: StoredUpdate, because reason: EvictionReason) {

@@ -9,8 +9,8 @@ final class OutboxStore {
     private var deferred: DeferredStatements?
     private var handledChange: Int64?
     /// Whether a later close moves the log into the database. It must be `false` until a check has found no damage, and
-    /// if the store must be salvaged as it is. SQLite's own setting is changed only in `deinit`, because changing it
-    /// makes SQLite prepare every statement again.
+    /// if the store must be salvaged as it is. SQLite's own setting stays off until `deinit`, because changing it makes
+    /// SQLite prepare every statement again.
     var checkpointsOnClose = false
 
     /// The maximum wait for another connection's lock, in milliseconds. A tool's request holds the lock only for a few
@@ -25,7 +25,7 @@ final class OutboxStore {
     init(_ files: StoreFiles) throws(OutboxError) {
         let connection = try SQLiteConnection(
             path: files.path, access: .readWrite, on: files.disk, lockTimeout: Self.lockTimeout)
-        connection.setCheckpointOnClose(false)
+        connection.setCheckpointOnClose(false)  // if the rest throws, `deinit` isn't called
         try StoreSchema.check(connection)
         try connection.execute(StoreFormat.ownerSettings)
         try connection.useWriteAheadLog()

@@ -47,8 +47,9 @@ import Reporting
         self.path = path
     }
 
-    /// The result of turning off SQLite's statistics about memory, which happens once per process. Nothing reads them,
-    /// and they take a lock at each allocation and release of memory (sqlite.org/compile.html, recommended options).
+    /// The result of turning off SQLite's statistics about memory, for the whole process. Waypost doesn't use them, and
+    /// they take a lock at each allocation and release of memory (sqlite.org/compile.html, recommended options). If
+    /// SQLite is already in use, they stay on, which only costs time.
     private static let memoryStatisticsResult = csqlite_disable_memory_statistics()
 
     /// The maximum size of a value in bytes. It is a thousand times larger than any row needs, but a manipulated row

@@ -198,8 +198,8 @@ extension ReceiverLineKind {
         case .serial(let baudRate, wasFound: false):
             Wording(
                 """
-                readable text arrives, so baudRate \(baudRate) is right, but no NMEA sentence for at \
-                least \(time.components.seconds) s
+                readable text arrives, so baudRate \(baudRate) is right, but no NMEA sentence \
+                for at least \(time.components.seconds) s
                 """, BaudRateEvidence.otherPort)
         case .tcp:
             Wording(

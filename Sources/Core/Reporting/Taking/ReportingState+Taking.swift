@@ -19,7 +19,7 @@ extension ReportingState {
         if motion.contradictsReportedMotion { step.reports.append(.receiverWarning(.motionContradicted)) }
         policy.observe(filtered, motion: motion.motion)
         shapePoints.add(filtered, rawFix: fix)
-        let mustReportShape = shapePoints.isFull && policy.mayReport(filtered)
+        let mustReportShape = shapePoints.makesUpdateDue && policy.mayReport(filtered)
         guard policy.isDue(filtered) || mustReportShape else { return }
         if isTooSoon(filtered, at: now) { return step.reports.append(.tooSoon(fix)) }
         queueUpdate(for: filtered, at: now, &step)

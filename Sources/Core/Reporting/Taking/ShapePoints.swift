@@ -39,8 +39,8 @@ package struct ShapePoints: Sendable {
         tolerance = toleranceMeters.map { $0 - Self.maximumRoundingError }
     }
 
-    /// Whether there are so many points that an update should no longer wait.
-    var isFull: Bool { settledPoints.count >= Self.duePointCount }
+    /// Whether there are so many points that an update is due, regardless of the policy.
+    var makesUpdateDue: Bool { settledPoints.count >= Self.duePointCount }
 
     /// Adds a fix.
     ///

@@ -162,7 +162,7 @@ extension Configuration {
         if let consumerConfiguration { return consumerConfiguration }
         throw AgentError(
             .configuration,
-            "the configuration has no \"consumerAuthorization\", the source of consumer tokens; add it in the form of "
+            "the configuration has no \"consumerAuthorization\", the source of consumer tokens; add it in the same form as "
                 + "\"authorization\", for example { \"type\": \"http\", \"url\": \"https://HOST/token/consumer/{tripId}\", "
                 + "\"tokenKey\": \"TRIP_TOKEN_KEY\" }")
     }

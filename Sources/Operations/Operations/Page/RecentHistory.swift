@@ -5,7 +5,7 @@ import TimeAndChance
 import TrackDrawing
 
 /// The events of the last hour that the technician's page shows: positions, deliveries, failures and log lines. They
-/// take at most about 75 KiB.
+/// take at most about 100 KiB.
 ///
 /// Times are monotonic and begin with the service, so that a change of the host's clock doesn't shift earlier events.
 struct RecentHistory: Sendable {
@@ -64,7 +64,7 @@ struct RecentHistory: Sendable {
     private static let spacing = Duration.seconds(4)
     private static let maximumOutages = 100
     private static let maximumLines = 50
-    private static let maximumLineLength = 1000
+    private static let maximumLineLength = 1500
     /// The maximum age of a fix that is shown as the current position. An older fix is shown as the last known
     /// position.
     private static let maximumCurrentAge = Duration.seconds(30)
