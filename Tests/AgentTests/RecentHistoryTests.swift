@@ -67,7 +67,7 @@ import WaypostTestSupport
         let line = String(repeating: "x", count: 1500)
         history.note(.error, line, at: .zero)
         history.note(.error, line + "y", at: .zero)
-        #expect(history.lines.map(\.text) == [line, line + "…"])
+        #expect(history.lines.map(\.text) == [line, line.dropLast(3) + "…"])
     }
 
     /// A continuing outage extends to the end of the current minute's bar.
@@ -136,7 +136,7 @@ import WaypostTestSupport
         #expect(history.track(at: now).count <= 900)
         #expect(history.outages(at: now).count <= 101)
         #expect(history.lines.count == 50)
-        #expect(history.lines.allSatisfy { $0.text.count <= 1501 })
+        #expect(history.lines.allSatisfy { $0.text.utf8.count <= 1500 })
         #expect(history.lines.last?.text.hasPrefix("19999 ") == true)
     }
 

@@ -41,8 +41,9 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
     /// Returns this text, cut to at most `limit` bytes.
     package func cut(to limit: Int) -> ReportedText { Self(shown: Self.cut(description, to: limit)) }
 
-    /// Returns `text`, cut between Unicode scalars, so that the result is valid UTF-8.
-    private static func cut(_ text: String, to limit: Int) -> String {
+    /// Returns `text`, cut to at most `limit` bytes between Unicode scalars, so that the result is valid UTF-8. A text
+    /// that was cut ends with `…`. Secrets aren't removed.
+    package static func cut(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         let mark = "…"
         var end = text.utf8.index(text.startIndex, offsetBy: max(0, limit - mark.utf8.count))

@@ -1,5 +1,6 @@
 import GNSS
 import LinuxPlatform
+import ReportedText
 package import Reporting
 import TimeAndChance
 import TrackDrawing
@@ -64,7 +65,7 @@ struct RecentHistory: Sendable {
     private static let spacing = Duration.seconds(4)
     private static let maximumOutages = 100
     private static let maximumLines = 50
-    private static let maximumLineLength = 1500
+    private static let maximumLineBytes = 1500
     /// The maximum age of a fix that is shown as the current position. An older fix is shown as the last known
     /// position.
     private static let maximumCurrentAge = Duration.seconds(30)
@@ -106,8 +107,7 @@ struct RecentHistory: Sendable {
 
     mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
         if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
-        let start = text.prefix(Self.maximumLineLength)
-        lines.append(Line(at: now, level: level, text: start.endIndex == text.endIndex ? text : start + "…"))
+        lines.append(Line(at: now, level: level, text: ReportedText.cut(text, to: Self.maximumLineBytes)))
     }
 
     /// Returns the stored fixes of the last hour, the oldest first.
