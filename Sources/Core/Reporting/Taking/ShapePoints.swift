@@ -39,7 +39,7 @@ package struct ShapePoints: Sendable {
         tolerance = toleranceMeters.map { $0 - Self.maximumRoundingError }
     }
 
-    /// Whether there are so many points that an update is due, regardless of the policy.
+    /// Whether the number of points makes an update due, regardless of the policy.
     var makesUpdateDue: Bool { settledPoints.count >= Self.duePointCount }
 
     /// Adds a fix.
