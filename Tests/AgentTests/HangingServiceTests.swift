@@ -91,7 +91,7 @@ import WaypostTestSupport
         }
         try await outbox.close()
         let log = try OwnedDescriptor(opening: directory.path("outbox.sqlite-wal"), O_RDONLY)
-        signal(SIGIO, SIG_IGN)  // the signal by which the kernel asks for the lease
+        signal(SIGIO, SIG_IGN)  // the signal by which the kernel asks the holder to release the lease
         let F_SETLEASE: CInt = 1024
         try valueOrSystemError("lease") { fcntl(log.raw, F_SETLEASE, CInt(F_RDLCK)) }
         return log

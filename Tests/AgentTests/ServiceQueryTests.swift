@@ -141,7 +141,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The reason why a run ended itself is shown while the service is down; the next run logs it and removes it.
+    /// The reason why a run terminated itself is shown while the service is down; the next run logs it and removes it.
     @Test func reportWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.statusSocketEdit(for: bench))
@@ -150,12 +150,13 @@ import WaypostTestSupport
         try StallRecord(stall, time: UTCTime(year: 2026, month: 11, day: 21), uptime: .seconds(9)).write(to: path)
         let down = try await BuiltProgram.run(["status", "--config", config])
         #expect(down.ending == .exited(69))
-        let reason = "ended itself at 2026-11-21T00:00:00.000Z: token: the token provider has returned neither"
+        let reason = "terminated itself at 2026-11-21T00:00:00.000Z: token: the token provider has returned neither"
         #expect(String(decoding: down.standardError, as: UTF8.self).contains(reason))
 
         let service = try bench.start(Self.statusSocketEdit(for: bench))
         let cause =
-            "last run stalled and ended itself: 2026-11-21T00:00:00.000Z: token: the token provider has returned neither"
+            "last run stalled and terminated itself: 2026-11-21T00:00:00.000Z: token: "
+            + "the token provider has returned neither"
         #expect(await service.errors.line(saying: cause) != nil)
         try #require(await service.errors.line(saying: "status at") != nil)
         #expect(try FileSystem.entry(at: path) == nil)

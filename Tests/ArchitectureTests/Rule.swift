@@ -146,8 +146,8 @@ extension Rule {
     /// The only module that words the problems of a running vehicle.
     private static let catalog = "Sources/Core/Conditions"
 
-    /// Files where a remedy may follow the problem: errors of the configuration, of usage, and of tools that no vehicle
-    /// needs.
+    /// Files whose messages may state the remedy after the problem: configuration errors, usage errors, and errors of
+    /// tools that no vehicle needs.
     private static let mayAdvise = [
         "Sources/Command/", "Sources/Tools/", "Sources/Operations/Operations/Configuration/",
         "Sources/Core/StrictJSON/",

@@ -145,7 +145,8 @@ import WaypostTestSupport
         #expect(reports.withLock { $0 }.count { $0.contains("did not call back") } == 1)
     }
 
-    /// Ten vehicles request tokens at once from a slow provider, in either form.
+    /// Ten vehicles request tokens at once from a slow provider, which is async or calls a completion
+    /// handler.
     @Test(arguments: [true, false])
     func callTheProviderForOneContextAtATime(isAsync: Bool) async throws {
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(16))

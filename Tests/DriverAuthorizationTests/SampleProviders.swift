@@ -1,6 +1,6 @@
 import DriverAuthorization
 
-/// The result of a provider's callback, in Swift 6 mode.
+/// The completion handler that a provider calls. Swift 6 mode requires `@Sendable`.
 typealias Completion = @Sendable (String?, (any Error)?) -> Void
 
 /// A provider like that of an iOS driver app: completion style, `NSObject`, its own mutable cache, written without

@@ -38,7 +38,7 @@ struct RecordingScore {
     private static let toleranceDegrees = 1e-6
     private static let toleranceMilliseconds: Int64 = 6
     /// The maximum difference between times of one epoch.
-    private static let epochMilliseconds: Int64 = 10
+    private static let maximumEpochMilliseconds: Int64 = 10
     private static let rollover = 1024 * 7 * UTCTime.millisecondsPerDay
 
     init(fixes: [Fix], reports: [Report], claims: [Claim]) throws {
@@ -58,7 +58,7 @@ struct RecordingScore {
         timed.sort { $0.time < $1.time }
         var epochStarts: [Int64] = []
         for (index, report) in timed.enumerated() {
-            let continues = index > 0 && report.time - timed[index - 1].time <= Self.epochMilliseconds
+            let continues = index > 0 && report.time - timed[index - 1].time <= Self.maximumEpochMilliseconds
             epochStarts.append(continues ? epochStarts[index - 1] : report.time)
         }
         epochs = Set(epochStarts).count

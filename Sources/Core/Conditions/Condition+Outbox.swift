@@ -38,7 +38,7 @@ extension Condition {
         case stall = "the reason for the stall"
     }
 
-    /// Creates the condition for a record that can't be changed because of `refusal`, or otherwise of `error`.
+    /// Creates the condition for a record that can't be changed. The cause is `refusal`; `error` if that is `nil`.
     package init(unchanged record: OutboxRecord, because error: any Error, _ refusal: PathRefusal?) {
         let wording = refusal?.wording ?? Wording("\(error)", "")
         let cause: ReportedText = "could not record \(text: record.rawValue): \(wording.cause)"

@@ -45,7 +45,7 @@ extension Condition {
         self.init(.statusAddressUnavailable, fault.wording(on: address))
     }
 
-    /// Creates the condition for a previous run that ended itself at `time` because of `reason`.
+    /// Creates the condition for a previous run that terminated itself at `time` because of `reason`.
     package init(stalledAt time: String, _ reason: String) { self.init(.lastRunStalled, "\(time): \(reason)") }
 
     /// Creates the condition for fixes whose time is behind the current time by `lag`, or ahead of it if `lag` is

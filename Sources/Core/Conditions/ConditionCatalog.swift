@@ -190,7 +190,7 @@ extension ConditionCode {
             .warning, "reload rejected",
             "correct the configuration and reload again (the current configuration stays in use)"),
         .lastRunStalled: Entry(
-            .warning, "last run stalled and ended itself", "find the device or disk that hung (journalctl -k)"),
+            .warning, "last run stalled and terminated itself", "find the device or disk that hung (journalctl -k)"),
         .internalError: Entry(
             .error, "internal error", "report the error, and attach the file that waypost bundle writes"),
         .privateMode: Entry(

@@ -62,10 +62,10 @@ private func openFile(
     precondition(path.hasPrefix(disk.directory), "\(path) is not on the disk of \(disk.directory)")
     let isThere = (try? FileSystem.entry(at: path)) != nil
     let isReadOnly = disk.isReadOnly && isThere
-    let asked = isReadOnly ? flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY : flags
+    let openFlags = isReadOnly ? flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY : flags
     do throws(SystemError) {
         return try disk.perform(.open, on: path, mayWrite: !isThere) { _ throws(SystemError) in
-            let code = open(asked)
+            let code = open(openFlags)
             guard code == SQLITE_OK, let file = unsafe file else {
                 disk.lastError = errno
                 return code

@@ -4,7 +4,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The mapping from errors of SQLite and of system calls to errors of the outbox. No other code does this.
+/// The mapping from SQLite errors and system-call errors to outbox errors. No other code converts them.
 extension OutboxError {
     /// Creates the error for a failed call of SQLite. `code` is SQLite's extended result code. `systemNumber` is the
     /// `errno` that SQLite got from the system, or 0.

@@ -66,9 +66,9 @@ final class StoreBuilder {
         try connection.execute("DELETE FROM updates WHERE sequence = \(delivered.sequence)")
     }
 
-    /// Gives new numbers to the pending rows whose number is higher than `limit`. Their updates should be delivered,
-    /// but later updates must not continue from such numbers. The new numbers follow the highest number up to `limit`,
-    /// or `minimum` if that is higher. Drops the quarantined rows whose number is higher than `limit`.
+    /// Renumbers the pending rows whose number is higher than `limit`, so that later updates get valid numbers. The new
+    /// numbers follow the highest number that doesn't exceed `limit`, or `minimum` if that is higher. Drops the
+    /// quarantined rows whose number is higher than `limit`.
     func renumber(beyond limit: Int64, after minimum: Int64) throws(OutboxError) {
         try connection.execute("DELETE FROM quarantine WHERE sequence > \(limit)")
         let last = try connection.integer(

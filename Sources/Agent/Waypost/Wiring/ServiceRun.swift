@@ -25,7 +25,7 @@ struct ServiceRun: Sendable {
     /// The status address. It accepts connections from the start, and serves reports once the service has started.
     private let status: StatusAddress
     /// The states of the certificate files at the start of the run, to detect when they are replaced.
-    private let files: CertificateFileStates
+    private let certificateFiles: CertificateFileStates
     /// The token cache in front of the provider in use.
     let authorization: CachedAuthorization
     private let agent: VehicleAgent
@@ -43,7 +43,7 @@ struct ServiceRun: Sendable {
         status = try StatusAddress(configuration.statusAddress)
         parts = ServiceParts(configuration, isRecorded: options.recordingDirectory != nil, after: options.last)
         if let file = options.reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
-        files = CertificateFileStates(configuration)
+        certificateFiles = CertificateFileStates(configuration)
         authorization = try parts.makeAuthorization(
             configuration, ownProvider: options.ownProvider, policy: options.cachePolicy)
         agent = try await parts.makeAgent(configuration, authorization: authorization)
@@ -111,7 +111,7 @@ struct ServiceRun: Sendable {
             group.addTask { await reportStatus() }
             group.addTask {
                 var watch = ConfigurationReload(
-                    of: agent, configuration, parts, from: options.reloads, files: files, manager: manager,
+                    of: agent, configuration, parts, from: options.reloads, files: certificateFiles, manager: manager,
                     report: reporter.report)
                 if let next = await watch.nextReload() { reload(next) }
             }

@@ -10,7 +10,7 @@ struct BundleCommand {
     private let output: String?
 
     init(_ arguments: Arguments) throws(UsageError) {
-        // An invalid or unreadable configuration doesn't prevent the bundle. The bundle lists the configuration's
+        // The bundle is written even if the configuration is invalid or unreadable, and lists the configuration's
         // problems.
         var configuration: Configuration?
         var problems: [String] = []

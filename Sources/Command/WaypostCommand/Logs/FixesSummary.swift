@@ -86,7 +86,7 @@ struct FixesSummary {
             "\(moment(place.before)) to \(moment(place.after))  \(TrackFigures.label(of: place))"
         }
         let rest = figures.breaks.count - shown.count
-        if rest > 0 { rows.append(rest == 1 ? "and 1 more, a shorter one" : "and \(rest) more, shorter ones") }
+        if rest > 0 { rows.append("and \(rest.counted("smaller break"))") }
         return rows
     }
 }

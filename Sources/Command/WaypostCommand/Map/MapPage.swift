@@ -91,7 +91,7 @@ struct MapPage {
             case (0, 0): "a minute or more"
             case (0, _): "\(short) under a minute"
             case (_, 0): time
-            default: "\(time); \(short) shorter"
+            default: "\(time); \(short) more under a minute"
             }
         add("Stops", stops.count.grouped, detail)
         add(
@@ -210,8 +210,8 @@ struct PageTables {
         markup.add("</tbody></table></div></section>")
     }
 
-    /// Returns a row of the table. Each cell repeats the name of its column, because a narrow page shows the cells
-    /// below each other.
+    /// Returns a row of the table. Each cell repeats the name of its column, because a narrow page stacks the
+    /// cells.
     private func tableRow(of cells: [Markup], columns heads: [String]) -> Markup {
         var row: Markup = "<tr>"
         for (cell, head) in zip(cells, heads) { row += "<td data-label=\"\(head)\">\(cell)</td>" }

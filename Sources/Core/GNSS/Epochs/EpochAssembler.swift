@@ -46,8 +46,7 @@ struct EpochAssembler {
 
     /// The number of fixes that wait for the first date.
     var undatedCount: Int { undatedFixes.count }
-    /// Whether the current epoch has a position and isn't complete yet. If the line goes quiet, the epoch will be
-    /// complete.
+    /// Whether the current epoch has a position and isn't complete yet. If so, silence on the line completes it.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)

@@ -50,7 +50,7 @@ struct StatedMotion: Sendable {
         return isFar || isTurned
     }
 
-    /// Compares the speeds and courses that the fixes of a few seconds report with the path of these fixes.
+    /// Compares the path through the fixes of a few seconds with the speeds and courses that these fixes report.
     ///
     /// - Parameters:
     ///   - fixes: the fixes, oldest first.

@@ -131,7 +131,7 @@ struct BatchSize: Sendable, Hashable {
         limit = min(limit, limitAfterProbe)
     }
 
-    /// Makes the next uploads probes, because delivery is on hold. A probe carries only the newest position.
+    /// Turns the next uploads into probes, which carry only the newest position.
     mutating func startProbing() {
         forgetDeliveries()
         limit = 0

@@ -12,7 +12,7 @@ struct UploadPace: Sendable, Hashable {
     /// The minimum time from one upload to the next; zero unless the server has throttled uploads.
     private(set) var interval = Duration.zero
     private var backlogDueAt = Duration.zero
-    /// The time when past locations may be sent again, whether they are backlog or shape points.
+    /// The earliest time at which an upload may carry past locations, whether backlog or shape points.
     private var pastDueAt = Duration.zero
     /// The time when the last upload started, or when it was answered with 429.
     private var uploadedAt = Duration.zero

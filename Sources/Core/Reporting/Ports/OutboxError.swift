@@ -42,7 +42,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         case sqlite(code: Int32, message: ReportedText)
         /// A system call failed. `number` is its `errno`.
         case system(number: Int32, message: ReportedText)
-        /// Waypost leaves a file alone.
+        /// Waypost refuses to use or change a file.
         case refusal(PathRefusal)
         /// The path leads to a file of the given kind, such as a log, that has never been an outbox.
         case unrelated(ReportedText)

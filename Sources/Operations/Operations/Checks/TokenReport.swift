@@ -166,7 +166,7 @@ package struct TokenReport: Sendable {
         guard answer.statedExpiry != nil else {
             let isExpUsable = answer.parsed.expiry.map(JSONWebToken.isPlausible) ?? false
             return
-                "no \"\(expirationKey)\" in the answer\(isExpUsable ? "; exp applies" : ", and no exp that is a time")"
+                "no \"\(expirationKey)\" in the answer\(isExpUsable ? "; exp applies" : ", and no usable exp")"
         }
         return "\"\(expirationKey)\" \(answer.isStatedExpiryConsistent ? "agrees" : "does not agree") with exp"
     }

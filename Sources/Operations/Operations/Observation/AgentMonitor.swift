@@ -153,7 +153,7 @@ package final class AgentMonitor: ReportingObserver {
         changeState { state, now in state.conditions.clear(topic, at: now) }
     }
 
-    /// Counts that the outbox exceeded its time limit and was bypassed.
+    /// Counts a bypass of the outbox, which exceeded its time limit.
     package func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
 
     /// Counts token requests, and records the provider's warnings and the results of token renewals.

@@ -63,7 +63,7 @@ package struct RequestFigures: Sendable, Hashable {
     /// The number of failures by the status of the response, or by the reason why there was no response. The key
     /// `noToken` means that there was no token.
     package private(set) var failures: [String: Int] = [:]
-    /// The maximum delay with which a fix was read; `nil` if the delay isn't measured.
+    /// The maximum delay between the time of a fix and its reading; `nil` if the delay isn't measured.
     package fileprivate(set) var longestLag: Duration?
 
     package init() {}

@@ -25,7 +25,7 @@ package struct RunningService: Sendable {
     /// Returns the service's status, and the JSON text from which it was decoded.
     ///
     /// - Throws: `.unavailable` if the service doesn't respond. The message contains the remedy, and the reason why the
-    ///   previous run ended if it ended itself.
+    ///   previous run ended if it terminated itself.
     package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
         switch await requestStatus() {
         case .report(let report, let json): return (report, json)
@@ -156,14 +156,14 @@ package struct RunningService: Sendable {
         return "; \(service) \(rest) with another configuration: to query it, specify that file with --config"
     }
 
-    /// Returns a hint on where to look for the cause. If the previous run ended itself, the hint begins with the
+    /// Returns a hint on where to look for the cause. If the previous run terminated itself, the hint begins with the
     /// reason.
     private static func restartHint(outboxPath: String, error: SystemError) -> String {
         let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
         let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"
         let path = StallRecord.path(forOutbox: outboxPath)
         guard let record = StallRecord.read(from: path) else { return look }
-        return "the last run ended itself at \(record.time): \(record.reason); \(look)"
+        return "the previous run terminated itself at \(record.time): \(record.reason); \(look)"
     }
 
     private static func statusResponse(from address: LocalAddress) throws(SystemError) -> [UInt8] {

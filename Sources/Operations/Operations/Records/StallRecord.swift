@@ -4,8 +4,8 @@ import LinuxPlatform
 import StrictJSON
 package import TimeAndChance
 
-/// The reason why the previous run ended itself. It is stored in a small file next to the outbox. The run writes the
-/// file when it ends, and the next start removes the file.
+/// The reason why the previous run terminated itself. It is stored in a small file next to the outbox. The run writes
+/// the file when it ends, and the next start removes the file.
 package struct StallRecord: Sendable, Hashable, Codable {
     /// The time at which the run ended, according to the host's clock, such as `2026-11-21T12:12:40.000Z`.
     package var time: String

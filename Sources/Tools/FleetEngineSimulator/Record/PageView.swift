@@ -11,7 +11,7 @@ struct PageView {
     private static let maximumPoints = 1500
     /// The maximum number of vehicles on the map and in the list of arrivals.
     private static let maximumShown = 40
-    /// The maximum number of vehicles whose names the page offers for choosing one.
+    /// The maximum number of vehicle names that the page offers for selection.
     private static let maximumNames = 500
     private static let maximumTrips = 50
     /// The time for which a position is shown as current after its arrival. Older positions are shown as the last known

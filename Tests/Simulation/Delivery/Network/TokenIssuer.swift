@@ -112,7 +112,8 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         }
         world.require(.ownToken, token.vehicleID == vehicleID, "a token of \(token.vehicleID) for \(vehicleID)")
         let remainingLife = token.end - world.now
-        // After an attempt to renew it, a token may be used to its end. Before that, one update may still use it.
+        // When a renewal is due, only one more update may use the token before an attempt to renew it. After an
+        // attempt, the token may be used until it expires.
         let isDue = token.fetch == fetchCounts[vehicleID] && remainingLife < token.margin
         world.require(
             .tokenMargin, remainingLife > .zero && !(isDue && token.isOverdue),

@@ -1,6 +1,6 @@
 /// The events of a run: as a hash, which is equal for all runs of a scenario, and as text if requested.
 struct Trace {
-    /// The kind of an event. Each event also has two figures.
+    /// The kind of an event. Each event also has two numbers, whose meaning depends on the kind.
     enum Mark: Int, CaseIterable {
         case start, stop, cut, kill, end
         case fix, rejectedFix, accepted, notStored, uploading, delivered, failed, noToken, outboxFailed, waiting
