@@ -117,6 +117,23 @@ import WaypostTestSupport
         #expect(times == [0, 5, 35])
     }
 
+    /// A vehicle whose receiver reports only positions departs. An update without speed and heading would soon be
+    /// wrong.
+    @Test(
+        arguments: [.interval(.seconds(10)), .accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30))]
+            as [ReportingPolicy.Kind])
+    func reportADepartureWithItsMotion(kind: ReportingPolicy.Kind) throws {
+        for acceleration in [0.5, 1, 1.6, 2.5] {
+            let fixes = (0..<240).map { second in
+                let time = max(0, Double(second - 200))
+                return Fix.sample(Double(second), north: acceleration * time * time / 2, accuracy: 4)
+            }
+            let updates = ReplayedIntake(fixes, policy: kind).reports.map(\.update)
+            let first = try #require(updates.first { $0.latitude > updates[0].latitude + 1e-5 })
+            #expect(first.speedMetersPerSecond != nil && first.headingDegrees != nil, "\(acceleration)")
+        }
+    }
+
     /// If the motion is never known, another update would not be better.
     @Test func keepTheIntervalIfMotionIsNeverKnown() {
         var policy = ReportingPolicy(.interval(.seconds(30)), heartbeat: .seconds(60))

@@ -41,6 +41,9 @@ package struct ReportingPolicy: Sendable {
     private static let manoeuvreMetersPerSecond = 7.0
     /// The distance in metres that a departing vehicle covers before its speed and heading are known.
     private static let departureMeters = 20.0
+    /// The maximum time for which the first update after a departure waits for the vehicle's speed and heading. Without
+    /// them, it would soon be wrong.
+    private static let departureDelay = Duration.seconds(3)
     /// The accuracy radius in metres that is assumed for a position without a reported radius.
     private static let defaultRadius = 10.0
 
@@ -55,8 +58,8 @@ package struct ReportingPolicy: Sendable {
     private var fixSpacing = Duration.zero
     /// Whether the vehicle was parked at the last fix.
     private var isParked = false
-    /// Whether the vehicle has departed since the last update.
-    private var hasDeparted = false
+    /// The time of the vehicle's departure; `nil` if it hasn't departed since the last update.
+    private var departedAt: UTCTime?
 
     package init(_ kind: Kind, heartbeat: Duration) {
         self.kind = kind
@@ -70,7 +73,7 @@ package struct ReportingPolicy: Sendable {
     package mutating func observe(_ fix: Fix, motion: Motion?) {
         let wasParked = isParked
         isParked = motion?.isParked ?? false
-        hasDeparted = !isParked && (wasParked || hasDeparted)
+        if isParked { departedAt = nil } else if wasParked { departedAt = fix.timeOfFix }
         fixSpacing = lastFixTime.map { $0.duration(to: fix.timeOfFix) } ?? .zero
         lastFixTime = fix.timeOfFix
         manoeuvreDetector.observe(fix)
@@ -83,7 +86,7 @@ package struct ReportingPolicy: Sendable {
         reported.speedMetersPerSecond = fix.speedMetersPerSecond
         reported.horizontalAccuracyMeters = fix.horizontalAccuracyMeters
         lastReported = reported
-        hasDeparted = false
+        departedAt = nil
     }
 
     /// Whether `fix` is farther from the extrapolated position of `reported` than their errors and ordinary manoeuvres
@@ -109,14 +112,16 @@ package struct ReportingPolicy: Sendable {
         if elapsed < .zero { return true }  // the receiver's clock was set back, and Plausibility accepted it
         if elapsed < Self.minimumSpacing { return false }
         if isExtrapolation(of: lastReported, disprovedBy: fix) { return true }
-        if isParked {
-            return elapsed + max(.zero, min(fixSpacing, .seconds(5))) > heartbeat
+        let isHeartbeatDue = elapsed + max(.zero, min(fixSpacing, .seconds(5))) > heartbeat
+        if isParked { return isHeartbeatDue }
+        if let departedAt, !fix.statesMotion, departedAt.duration(to: fix.timeOfFix) < Self.departureDelay {
+            return isHeartbeatDue
         }
         // The fix closest to the end of the interval is due, even if it is a little early.
         let tolerance = max(.zero, min(fixSpacing, .seconds(1)) / 2)
         switch kind {
         case .interval(let interval):
-            return elapsed + tolerance >= (hasDeparted ? min(interval, Self.minimumInterval) : interval)
+            return elapsed + tolerance >= (departedAt != nil ? min(interval, Self.minimumInterval) : interval)
         case .accuracy(let meters, let maximumInterval):
             let bound = Double(meters) * (manoeuvreDetector.isUnderWay ? Self.manoeuvreToleranceFactor : 1)
             let error = lastReported.extrapolated(to: fix.timeOfFix).distance(to: fix)
