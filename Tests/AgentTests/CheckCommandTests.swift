@@ -92,6 +92,9 @@ struct CheckCommand {
             part: receiver, replacement: #"{"type": "file", "path": "DIRECTORY/none"}"#,
             line: "receiver: receiver.path: DIRECTORY/none does not exist; "),
         Case(
+            part: receiver, replacement: #"{"type": "file", "path": "/dev/null"}"#,
+            line: "receiver: receiver.path: /dev/null is a device; set receiver.type to serial, and "),
+        Case(
             part: "DIRECTORY/o/outbox.sqlite", replacement: "o/outbox.sqlite",
             line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
         Case(
@@ -154,6 +157,10 @@ struct CheckCommand {
         Case(
             part: "http://127.0.0.1:1", replacement: "https://fleetengine.googleapis.com/fleet",
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, but"),
+        Case(
+            part: authorization, replacement: #"{"type": "file", "path": "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"}"#,
+            line:
+                "authorization: authorization.path is \"…\", which depends on the directory that the service starts in"),
         Case(
             part: authorization, replacement: #"{"type": "command", "command": ["DIRECTORY/none"]}"#,
             line:

@@ -28,6 +28,27 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
+        ("got -----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n; write a path", "got … ; write a path"),
+        ("is \"-----BEGIN EC PRIVATE KEY-----\\nMHcCAQ\", not a path", "is \"…\", not a path"),
+        ("-----BEGIN ENCRYPTED PRIVATE KEY-----MIIFHD", "…"),
+        (
+            "-----BEGIN CERTIFICATE-----MIIB-----END CERTIFICATE-----",
+            "-----BEGIN CERTIFICATE-----MIIB-----END CERTIFICATE-----"
+        ),
+        ("-----BEGIN ", "-----BEGIN "),
+    ])
+    func removePrivateKeys(text: String, shown: String) {
+        #expect(ReportedText(text).description == shown)
+    }
+
+    /// A value of the configuration is a token or a key that belongs somewhere else.
+    @Test func removeTokensAndKeysFromTheProgramsOwnText() {
+        let text = "\"authorization.url\" is \"\(Self.token)\"; token=path, key=-----BEGIN PRIVATE KEY-----MII"
+        #expect(
+            ReportedText.withoutTokensAndKeys(text) == "\"authorization.url\" is \"…\"; token=path, key=…")
+    }
+
+    @Test(arguments: [
         ("Bearer abcdef", "Bearer …"), ("got Authorization: Bearer abc-def now", "got Authorization: …"),
         ("sent bearer abc-def now", "sent bearer … now"), ("bearer: abc", "bearer: …"), ("XBearer\tabc", "XBearer …"),
         ("Bearer <abc>", "Bearer <…>"),

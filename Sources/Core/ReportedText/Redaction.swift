@@ -1,5 +1,5 @@
-/// The removal of secrets from foreign text. It finds known secrets, labelled values and JSON Web Tokens, whether they
-/// are plain or encoded.
+/// The removal of secrets from foreign text. It finds known secrets, labelled values, JSON Web Tokens and private keys,
+/// whether they are plain or encoded.
 struct Redaction: Sendable {
     /// The maximum number of encodings, nested in each other, that are decoded.
     private static let maximumEncodings = 3
@@ -13,6 +13,14 @@ struct Redaction: Sendable {
 
     init(_ secrets: [String]) { self.secrets = KnownSecrets(secrets) }
 
+    /// Returns `text` without JSON Web Tokens and private keys.
+    static func withoutTokensAndKeys(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        var mask = RedactionMask(count: bytes.count)
+        for range in JSONWebTokens.ranges(in: bytes) + PrivateKeys.ranges(in: bytes) { mask.redact(range) }
+        return String(decoding: mask.applied(to: bytes), as: UTF8.self)
+    }
+
     /// Returns `source` with `…` in place of each secret. Reads only the first `limit` bytes of a long `source`, and a
     /// fixed number of bytes after them.
     func applied(to source: some Sequence<UInt8>, limit: Int) -> String {
@@ -25,7 +33,8 @@ struct Redaction: Sendable {
     }
 
     private func redact(_ text: DecodedText, encodings: Int, in mask: inout RedactionMask) {
-        let unlabelled = secrets.ranges(in: text.bytes) + JSONWebTokens.ranges(in: text.bytes)
+        let unlabelled =
+            secrets.ranges(in: text.bytes) + JSONWebTokens.ranges(in: text.bytes) + PrivateKeys.ranges(in: text.bytes)
         for range in unlabelled + LabelledSecrets(text.bytes).ranges { mask.redact(text.origin(of: range)) }
         guard encodings > 0 else { return }
         for reading in text.readings { redact(reading, encodings: encodings - 1, in: &mask) }
@@ -124,6 +133,30 @@ private enum JSONWebTokens {
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-_.+/=~".utf8.contains(byte) }
+}
+
+/// A search for private keys in PEM (RFC 7468). A key extends to the end of its last line, or to a quotation mark.
+private enum PrivateKeys {
+    private static let begin = "-----BEGIN "
+    private static let label = "PRIVATE KEY"
+    private static let end = "-----END "
+    /// The maximum length in bytes of the words before `label`, such as `ENCRYPTED`.
+    private static let maximumKind = 12
+
+    static func ranges(in text: [UInt8]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var rest = text[...]
+        while let start = rest.firstRange(of: begin) {
+            rest = rest[start.upperBound...]
+            guard rest.prefix(maximumKind + label.utf8.count).firstRange(of: label) != nil else { continue }
+            let quoted = rest.prefix { $0 != UInt8(ascii: "\"") }
+            let last = quoted.firstRange(of: end).map { quoted[$0.upperBound...] }
+            let close = last.flatMap { $0.firstRange(of: "-----") }
+            rest = rest[(close?.upperBound ?? quoted.endIndex)...]
+            ranges.append(start.lowerBound..<rest.startIndex)
+        }
+        return ranges
+    }
 }
 
 extension UInt8 {

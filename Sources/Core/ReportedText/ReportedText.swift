@@ -41,6 +41,10 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
     /// Returns this text, cut to at most `limit` bytes.
     package func cut(to limit: Int) -> ReportedText { Self(shown: Self.cut(description, to: limit)) }
 
+    /// Returns `text` without JSON Web Tokens and private keys. The text is the program's own, but names values that
+    /// somebody may have entered in the wrong place.
+    package static func withoutTokensAndKeys(_ text: String) -> String { Redaction.withoutTokensAndKeys(text) }
+
     /// Returns `text`, cut to at most `limit` bytes between Unicode scalars, so that the result is valid UTF-8. A text
     /// that was cut ends with `…`. Secrets aren't removed.
     package static func cut(_ text: String, to limit: Int) -> String {

@@ -13,6 +13,7 @@ package enum CheckFinding: Sendable, Hashable {
     /// The receiver's file doesn't exist.
     case logMissing(String)
     case logIsDirectory(String)
+    case logIsDevice(String)
     /// `user` can't see whether the path exists, because a directory is closed to that user.
     case hiddenFromUser(key: String, path: String, user: String)
     /// The user who runs the check can't see whether the path exists, but `user` can.
@@ -95,6 +96,8 @@ extension CheckFinding {
         case .logMissing(let path):
             Wording("receiver.path: \(path) does not exist", "check the path, and the program that writes the file")
         case .logIsDirectory(let path): Wording("receiver.path: \(path) is a directory", "specify a file in it")
+        case .logIsDevice(let path):
+            Wording("receiver.path: \(path) is a device", "set receiver.type to serial, and receiver.device to it")
         case .hiddenFromUser(let key, let path, let user):
             Wording("\(key): \(user) can't see \(path)", "give that user access to its directory")
         case .hiddenFromCaller(let key, let path, let user):

@@ -27,7 +27,7 @@ package struct CheckLine: Sendable, Hashable {
     package init(_ verdict: Verdict, _ name: String, _ text: String) {
         self.verdict = verdict
         self.name = name
-        self.text = text
+        self.text = ReportedText.withoutTokensAndKeys(text)
     }
 
     init(_ verdict: Verdict, _ name: String, _ finding: CheckFinding) {
@@ -135,6 +135,7 @@ package enum OfflineCheck {
             switch fileKind(behind: path) {
             case nil: return line(follows ? .note : .fail, .logMissing(path))
             case .directory?: return line(.fail, .logIsDirectory(path))
+            case .device?: return line(.fail, .logIsDevice(path))
             default: return []
             }
         case .standardInput, .tcp, .udp, .gpsd: return []

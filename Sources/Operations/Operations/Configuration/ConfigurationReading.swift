@@ -1,3 +1,4 @@
+import ReportedText
 import StrictJSON
 
 /// The state of reading one configuration. It collects the declared keys, the settings, and all problems, which are
@@ -94,7 +95,7 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
     package init(in file: String? = nil, key: String? = nil, _ text: String, excerpt: String = "") {
         self.file = file
         self.key = key
-        self.text = text
+        self.text = ReportedText.withoutTokensAndKeys(text)
         self.excerpt = excerpt
     }
 

@@ -17,7 +17,7 @@ package struct ConfigurationWarning: Sendable, Hashable, CustomStringConvertible
 
     init(_ key: String, _ problem: String, mayBeIntended: Bool = false) {
         section = String(key.prefix { $0 != "." })
-        description = "\(key) \(problem)"
+        description = "\(key) \(ReportedText.withoutTokensAndKeys(problem))"
         self.mayBeIntended = mayBeIntended
     }
 }
