@@ -63,6 +63,18 @@ import WaypostTestSupport
         #expect(line.text.contains(title), "\(line.text)")
     }
 
+    /// The check waits for a service that has just started, but not for a receiver that sends nothing.
+    @Test(
+        arguments: [
+            ([.receiver(.receiving(source: "/dev/gnss"))], 2, true),
+            ([.receiver(.receiving(source: "/dev/gnss"))], 30, false),
+            ([.receiver(.receiving(source: "/dev/gnss")), .fix(.sample(0))], 2, false), ([], 2, false),
+        ] as [([ReportingEvent], Int, Bool)])
+    func getsTimeForTheFirstFixOfAService(events: [ReportingEvent], seconds: Int, isWaited: Bool) {
+        let report = Why.report(events.map { (at: 0, event: $0) }, until: seconds)
+        #expect(OnlineCheck.mayGetFirstFix(report) == isWaited)
+    }
+
     /// A warning that explains why there is no fix is more useful than advice about the antenna.
     @Test(arguments: [nil, ReceiverWarning.nullIsland])
     func explainsAMissingFirstFix(warning: ReceiverWarning?) {

@@ -17,7 +17,7 @@ struct Redaction: Sendable {
     static func withoutTokensAndKeys(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var mask = RedactionMask(count: bytes.count)
-        for range in JSONWebTokens.ranges(in: bytes) + PrivateKeys.ranges(in: bytes) { mask.redact(range) }
+        for range in tokensAndKeys(in: bytes) { mask.redact(range) }
         return String(decoding: mask.applied(to: bytes), as: UTF8.self)
     }
 
@@ -32,9 +32,12 @@ struct Redaction: Sendable {
         return String(decoding: mask.applied(to: bytes), as: UTF8.self)
     }
 
+    private static func tokensAndKeys(in text: [UInt8]) -> [Range<Int>] {
+        JSONWebTokens.ranges(in: text) + PrivateKeys.ranges(in: text)
+    }
+
     private func redact(_ text: DecodedText, encodings: Int, in mask: inout RedactionMask) {
-        let unlabelled =
-            secrets.ranges(in: text.bytes) + JSONWebTokens.ranges(in: text.bytes) + PrivateKeys.ranges(in: text.bytes)
+        let unlabelled = secrets.ranges(in: text.bytes) + Self.tokensAndKeys(in: text.bytes)
         for range in unlabelled + LabelledSecrets(text.bytes).ranges { mask.redact(text.origin(of: range)) }
         guard encodings > 0 else { return }
         for reading in text.readings { redact(reading, encodings: encodings - 1, in: &mask) }

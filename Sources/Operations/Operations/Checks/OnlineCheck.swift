@@ -68,9 +68,7 @@ package enum OnlineCheck {
         async let trip = unlessCancelled { await tripTokenLine(configuration) }
         async let finding = unlessCancelled {
             isOurs
-                ? ReceiverFinding(
-                    line: receiverLine(of: service), sendsSentences: sendsSentences(inState: service?.receiver.kind))
-                : await checkReceiver(configuration)
+                ? await checkReceiver(ofService: service, configuration) : await checkReceiver(configuration)
         }
         willWait(
             "receiver: waiting for a fix, up to \(maximumWait(for: configuration.receiver.source).components.seconds) s"
@@ -180,6 +178,28 @@ extension OnlineCheck {
     private static func maximumWait(for source: ReceiverConfiguration.Source) -> Duration {
         if case .serial(_, .automatic) = source { return timeLimits.fix + BaudRate.maximumSearchTime }
         return timeLimits.fix
+    }
+
+    /// Checks the receiver that the service has open. A service that has just started gets time for its first fix.
+    private static func checkReceiver(
+        ofService first: StatusReport?, _ configuration: Configuration
+    ) async -> ReceiverFinding {
+        let clock = MonotonicClock(ContinuousClock())
+        var service = first
+        while let report = service, mayGetFirstFix(report), !Task.isCancelled {
+            await clock.sleep(for: .seconds(1))
+            guard case .report(let next, _) = await RunningService(configuration).requestStatus() else { break }
+            service = next
+        }
+        return ReceiverFinding(
+            line: receiverLine(of: service), sendsSentences: sendsSentences(inState: service?.receiver.kind))
+    }
+
+    /// Whether the receiver of a service that has just started sends sentences, but the service has had no fix yet. The
+    /// time limit is that of a receiver that the check opens itself.
+    package static func mayGetFirstFix(_ service: StatusReport) -> Bool {
+        sendsSentences(inState: service.receiver.kind) && service.receiver.secondsSinceFix == nil
+            && Duration.seconds(service.uptimeSeconds) < timeLimits.fix
     }
 
     /// Returns the line about the receiver, based on the status of the service that has the receiver open.
