@@ -65,6 +65,9 @@ struct CheckCommand {
             part: authorization, replacement: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
             line: "authorization: authorization.url has a $ before a placeholder, and the $ is also sent; remove it"),
         Case(
+            part: authorization, replacement: #"{"type": "http", "url": "https://oauth2.googleapis.com/token"}"#,
+            line: "authorization: authorization.url is an address of Google, which issues no such tokens; write your "),
+        Case(
             part: authorization, replacement: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
                 "authorization: authorization.command: there is no ~/bin/token, because only a shell expands ~; "
@@ -438,6 +441,20 @@ struct CheckCommand {
         #expect(await service.terminate().ending == .exited(0))
     }
 
+    /// The service runs without its outbox, so the outbox doesn't show that it is running.
+    @Test func considersThePortOfAServiceWithoutAnOutboxFree() async throws {
+        let reserved = try LoopbackSocket.reservation()
+        _ = try directory.write("notes".utf8, to: "notes")
+        let config = try ServiceSetup(outbox: "notes", status: "127.0.0.1:\(reserved.port)").write(in: directory)
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        _ = try await service.statusAddress()
+        let outcome = try await BuiltProgram.run(["check", "--config", config])
+        let said = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(said.contains("FAIL  outbox ") && !said.contains("status.listen"), "\(said)")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     @Test(.enabled(if: FileSystem.volume(of: "/tmp") == .other, "/tmp is in memory here"))
     func notesAnOutboxInADirectoryThatTheSystemEmpties() async throws {
         let outbox = "/tmp/waypost-no-such-directory/outbox.sqlite"
@@ -545,18 +562,56 @@ struct CheckCommand {
         ),
         (
             #""p""#, #""123456789012""#,
-            #"vehicle.providerId is "123456789012", which looks like the project's number; write its id"#
+            #"vehicle.providerId is "123456789012", which can't be the id of a Google Cloud "#
         ),
-        (
-            #""p""#, #""My Cloud Project""#,
-            #"vehicle.providerId is "My Cloud Project", which looks like the project's name; write its id, such as "#
-        ),
-        (#""p""#, #""Vans-4711""#, #"vehicle.providerId is "Vans-4711", which looks like the project's name; write"#),
+        (#""p""#, #""My Cloud Project""#, #"vehicle.providerId is "My Cloud Project", which can't be the id of a "#),
+        (#""p""#, #""Vans-4711""#, #"vehicle.providerId is "Vans-4711", which can't be the id of a Google Cloud "#),
     ])
     func notesAnUnusualID(part: String, id: String, note: String) async throws {
         let (lines, ending) = try await check(Self.goodConfiguration.replacing(part, with: id))
         #expect(ending == .exited(0))
         #expect(lines.contains { $0.hasPrefix("note  vehicle        \(note)") }, "\(lines)")
+    }
+
+    /// An id that a simulator accepts may be impossible for Fleet Engine, such as the vehicle's id.
+    @Test(arguments: [
+        ("van-7", true), ("acme-fleet", false), ("7-acme-fleet", true),
+        ("an-id-that-is-longer-than-30-letters", true),
+    ])
+    func notesAnImpossibleProjectID(id: String, isNoted: Bool) async throws {
+        let text = Self.goodConfiguration.replacing(#""p""#, with: "\"\(id)\"")
+        let (lines, _) = try await check(
+            text.replacing("http://127.0.0.1:1", with: "https://fleetengine.googleapis.com"))
+        let note =
+            "note  vehicle        vehicle.providerId is \"\(id)\", which can't be the id of a Google Cloud project"
+        #expect(lines.contains { $0.hasPrefix(note) } == isNoted, "\(lines)")
+    }
+
+    /// A token command is started without a shell.
+    @Test(
+        arguments: [
+            (#"["/bin/echo", "$VEHICLE_ID"]"#, "$VEHICLE_ID"), (#"["/bin/cat", "/t", "|", "jq"]"#, "|"),
+            (#"["/bin/echo", "{vehicleId}"]"#, nil), (#"["/bin/sh", "-c", "echo $KEY | jq"]"#, nil),
+        ] as [(String, String?)])
+    func notesWhatOnlyAShellUnderstands(command: String, word: String?) async throws {
+        let (lines, _) = try await check(
+            Self.goodConfiguration.replacing(Self.authorization, with: #"{"type": "command", "command": \#(command)}"#))
+        let note = "note  authorization  authorization.command contains \(word ?? ""), which only a shell understands; "
+        #expect(lines.contains { $0.hasPrefix(note) } == (word != nil), "\(lines)")
+    }
+
+    /// A backend must know which vehicle asks.
+    @Test(arguments: [
+        ("https://b.internal/token", "", true), ("https://b.internal/token/van-7", "", false),
+        ("https://b.internal/token", #", "headers": {"X-Key": "7"}"#, false),
+    ])
+    func notesAURLThatIsTheSameForEveryVehicle(url: String, rest: String, isNoted: Bool) async throws {
+        let http = #"{"type": "http", "url": "\#(url)"\#(rest)}"#
+        let (lines, _) = try await check(Self.goodConfiguration.replacing(Self.authorization, with: http))
+        let note =
+            "note  authorization  authorization.url is the same for every vehicle; write {vehicleId} in the place of the "
+            + "vehicle's id"
+        #expect(lines.contains(note) == isNoted, "\(lines)")
     }
 
     /// Any user who can change these files controls Waypost.
@@ -581,6 +636,7 @@ struct CheckCommand {
             ("Bearer {file:/etc/key}", true), ("Bearer YOUR_API_KEY", true), ("YOUR-KEY-HERE", true),
             ("changeme", true),
             ("Bearer <key>", true), ("Bearer ${KEY}", true), ("Bearer $(cat /etc/key)", true),
+            ("/etc/waypost/key", true), ("@/etc/waypost/key", true),
             ("Bearer abc4711", false), ("north", false), ("here", false), ("Bearer hereYours", false),
         ])
     func notesAPlaceholderInAHeader(value: String, isNoted: Bool) async throws {
@@ -592,7 +648,7 @@ struct CheckCommand {
             $0.hasPrefix("note  authorization  authorization.headers.X-Key ") && !$0.contains(" is in ")
         }
         #expect(notes.count == (isNoted ? 1 : 0), "\(lines)")
-        #expect(notes.allSatisfy { $0.contains(" looks like a placeholder") && !$0.contains(value) }, "\(notes)")
+        #expect(notes.allSatisfy { $0.contains(" looks like a p") && !$0.contains(value) }, "\(notes)")
     }
 
     @Test func notesAPlaceholderInAnID() async throws {

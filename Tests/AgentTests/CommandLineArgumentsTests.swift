@@ -47,6 +47,9 @@ import WaypostTestSupport
             "there is no command \"--config\"; the command comes first: waypost run --config FILE"
         ),
         ("check -c c", "check has no option -c; did you mean --config?"),
+        ("fixes a -f gpx", "fixes has no option -f; did you mean --format?"),
+        ("simulator --port 9000", "simulator has no option --port; did you mean --listen?"),
+        ("simulator --log-level debug", "simulator has no option --log-level"),
         ("run --conf c", "run has no option --conf; did you mean --config?"),
         ("run -v --config c", "run has no option -v; set \"log.level\" in the configuration"),
         (
@@ -172,7 +175,8 @@ import WaypostTestSupport
         let file = try directory.write(#"{"vehicle": {"providerId": "p"#.utf8, to: "config.json")
         let (_, arguments) = try Self.parse("why")
         var said: [String] = []
-        #expect(try arguments.serviceConfiguration(defaultFile: file) { said.append($0) } == nil)
+        #expect(
+            try arguments.runningService(defaultFile: file) { said.append($0) }.address.description == "127.0.0.1:9464")
         #expect(said.count == 2 && said[0].contains("a string without a closing quote"), "\(said)")
         #expect(
             said.last?.hasPrefix(
@@ -181,16 +185,19 @@ import WaypostTestSupport
                 == true, "\(said)")
     }
 
-    /// Only the named file contains the service's address, so no other file can replace it.
-    @Test func rejectANamedFileThatIsBrokenOrMissing() throws {
+    @Test func useTheAddressInABrokenFile() throws {
         let directory = try TemporaryDirectory()
-        let broken = try directory.write("{".utf8, to: "config.json")
-        for path in [broken, directory.path("none")] {
-            let (_, arguments) = try Self.parse("why --config \(path)")
-            var said: [String] = []
-            #expect(throws: ConfigurationError.self) { try arguments.serviceConfiguration { said.append($0) } }
-            #expect(said.isEmpty, "\(said)")
-        }
+        let broken = try directory.write(#"{"status": {"listen": "127.0.0.1:81","#.utf8, to: "config.json")
+        let (_, arguments) = try Self.parse("why --config \(broken)")
+        var said: [String] = []
+        #expect(try arguments.runningService { said.append($0) }.address.description == "127.0.0.1:81")
+        #expect(said.count == 2 && said[1].contains("asking the running service at 127.0.0.1:81"), "\(said)")
+    }
+
+    @Test func rejectANamedFileThatIsMissing() throws {
+        let directory = try TemporaryDirectory()
+        let (_, arguments) = try Self.parse("why --config \(directory.path("none"))")
+        #expect(throws: ConfigurationError.self) { try arguments.runningService { _ in Issue.record("said") } }
     }
 
     @Test func showTheHelpOfTheCommandAfterTheHelpOption() async throws {

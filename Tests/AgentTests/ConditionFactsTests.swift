@@ -94,9 +94,9 @@ import WaypostTestSupport
             Condition(renewalFailedBy: tokenRejected(status: 401, message: ""), remaining: .seconds(30)),
             isLogged: false),
         Change(
-            Condition(AuthorizationWarning.rejectedTokenReissued(van)),
-            Condition(AuthorizationWarning.oldTokenReissued(van, minimumLife: .seconds(300))), isLogged: true),
-        Change(Condition(shortLived(200)), Condition(shortLived(100)), isLogged: false),
+            Condition([AuthorizationWarning.rejectedTokenReissued(van)]),
+            Condition([AuthorizationWarning.oldTokenReissued(van, minimumLife: .seconds(300))]), isLogged: true),
+        Change(Condition([shortLived(200)]), Condition([shortLived(100)]), isLogged: false),
         Change(
             outboxFailure(errorNumber: 13, message: "Permission denied"),
             outboxFailure(errorNumber: 5, message: "Input/output error"), isLogged: true),

@@ -66,8 +66,8 @@ import WaypostTestSupport
         arguments: [
             (.nameNotResolved, nil, .networkUnavailable), (.connectionFailed, nil, .networkUnavailable),
             (.timedOut, nil, .networkUnavailable), (.connectionLost, nil, .networkUnavailable),
-            (.responseTooLarge, nil, .networkUnavailable), (.tlsFailed, nil, .tlsFailed),
-            (.malformedResponse, nil, .intercepted), (.unknownContentEncoding, nil, .answerUndecodable),
+            (.responseTooLarge, nil, .intercepted), (.tlsFailed, nil, .tlsFailed),
+            (.malformedResponse, nil, .intercepted), (.unknownContentEncoding, nil, .intercepted),
             (.certificateNotTrusted, nil, .certificateUntrusted),
             (.certificateNotTrusted, .otherHostName, .certificateUntrusted),
             (.certificateNotTrusted, .unknownAuthority, .certificateUntrusted),
@@ -81,13 +81,37 @@ import WaypostTestSupport
         #expect(condition?.code == expected && condition?.cause == "words")
     }
 
-    @Test func haveARemedyForAProxyFault() {
-        let fault = ProxyFault(.rejected, origin: "socks5h://p", key: "upload.proxy", hasLogin: true, server: "f:443")
+    /// A proxy that answers in Fleet Engine's place needs the operator; one that can't be reached may be out of
+    /// coverage.
+    @Test(
+        arguments: [
+            (.rejected, .intercepted, "check its rules, upload.proxy.user and upload.proxy.password"),
+            (.answered(status: 407), .intercepted, "check upload.proxy.user and upload.proxy.password"),
+            (.answered(status: 403), .intercepted, "allow the server in the proxy's rules"),
+            (.answered(status: 302), .intercepted, "sign in to the portal, or use another network"),
+            (.answered(status: 502), .networkUnavailable, "check the proxy's network, and its log"),
+            (.notAProxy, .intercepted, "correct upload.proxy.url"),
+            (.timedOut, .networkUnavailable, "check upload.proxy.url, and that the proxy is running"),
+            (.notConnected, .networkUnavailable, "check upload.proxy.url, and that the proxy is running"),
+            (.untrustedCertificate, .certificateUntrusted, "check upload.proxy.url, and that the proxy is running"),
+            (.tlsFailed, .tlsFailed, "if it has no TLS, write http:// in upload.proxy.url"),
+        ] as [(ProxyFault.Cause, ConditionCode, ReportedText)])
+    func followFromAProxyFault(cause: ProxyFault.Cause, code: ConditionCode, remedy: ReportedText) {
+        let fault = ProxyFault(cause, origin: "socks5h://p", key: "upload.proxy", hasLogin: true, server: "f:443")
         let condition = Condition(
             DeliveryOutcome(of: HTTPTransportError(.connectionFailed, "no proxy", proxyFault: fault), from: ""))
-        #expect(condition?.code == .networkUnavailable)
+        #expect(condition?.code == code && condition?.explanation == "no proxy; \(remedy)")
+    }
+
+    @Test func nameASilentProxyWhenAnExchangeIsAborted() {
+        let proxy = ProxyFault(
+            .timedOut, origin: "http://p:3128", key: "upload.proxy", hasLogin: false, server: "f:443")
+        let lost = LostExchange(.cancelled, "cancelled", proxyFault: proxy, origin: "https://f.example")
+        let condition = Condition(.aborted(.newerPosition, lost))
         #expect(
-            condition?.explanation == "no proxy; check its rules, upload.proxy.user and upload.proxy.password")
+            condition.explanation.description
+                == "https://f.example: no answer from the proxy http://p:3128, while a newer position was waiting; a new "
+                + "connection will send that position first; check upload.proxy.url, and that the proxy is running")
     }
 
     @Test func haveARemedyForAFailedRenewal() {

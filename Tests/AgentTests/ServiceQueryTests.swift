@@ -1,3 +1,4 @@
+import Conditions
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
@@ -67,9 +68,55 @@ import WaypostTestSupport
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: config)
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
-        let words = "configuration: \(config) can be changed by every user; run chmod go-w on it"
-        #expect(await service.errors.line(saying: words) != nil)
+        let words = "configuration: \(config) can be changed by every user"
+        #expect(
+            await service.errors.line(
+                saying: "configuration can be changed by others: \(words); run chmod go-w on it") != nil)
+        let why = try await BuiltProgram.run(["why", "--config", config])
+        #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("\n\(words)\nRun chmod go-w on it.\n"))
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// The service keeps its loaded configuration after the file has become unusable.
+    @Test(arguments: [
+        "{\"status\": {\"listen\": \"ADDRESS\"", "{\"status\": {\"listen\": \"ADDRESS\"}, \"recevier\": 1}",
+    ])
+    func askAServiceWhoseFileIsBroken(text: String) async throws {
+        let bench = try ServiceBench()
+        let service = try bench.start(Self.statusSocketEdit(for: bench))
+        try #require(await service.errors.line(saying: "status at") != nil)
+        let address = "unix:" + bench.directory.path("status")
+        let config = try bench.directory.write(text.replacing("ADDRESS", with: address).utf8, to: "config.json")
+        let why = try await BuiltProgram.run(["why", "--config", config])
+        #expect(!why.standardOutput.isEmpty && why.ending != .exited(78))
+        let said = String(decoding: why.standardError, as: UTF8.self)
+        #expect(said.contains(config) && said.contains("asking the running service at \(address)"), "\(said)")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test func sayWhyAServiceHasNoStatusAddress() async throws {
+        let bench = try ServiceBench()
+        let address = "unix:" + bench.directory.path("none/status")
+        let service = try bench.start { $0.status = address }
+        try #require(await service.errors.line(saying: "status address unavailable") != nil)
+        let why = try await BuiltProgram.run(["why", "--config", bench.directory.path("config.json")])
+        let said = String(decoding: why.standardError, as: UTF8.self)
+        let words =
+            "(process \(service.processID)) runs, but status address unavailable: cannot listen on \(address): No such file "
+            + "or directory; create \(bench.directory.path("none")) for this user, or "
+        #expect(why.ending == .exited(69) && said.contains(words), "\(said)")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test func nameTheHolderOfTheStatusAddress() {
+        let words = Operations.RunningService.reasonForSilence(
+            at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: 7, command: "waypost"),
+            outboxPath: "/o", error: SystemError(call: "connect", number: ECONNREFUSED),
+            fault: .portInUse(9464, by: .process("x (process 8)", stopCommand: "kill 8")))
+        #expect(
+            words
+                == "waypost (process 7) runs, but status address unavailable: cannot listen on 127.0.0.1:9464: x (process "
+                + "8) holds it; stop it (kill 8), or choose another port (0 selects a free one)")
     }
 
     @Test func nameTheServicesThatUseAnotherConfiguration() {

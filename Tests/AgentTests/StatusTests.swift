@@ -310,7 +310,14 @@ import WaypostTestSupport
         evictions[.oldest].count = 756
         evictions[.age].count = 1
         let lost = watch.newConditions(for: evictions)
-        #expect(lost.map(\.code) == [.updatesLost] && lost[0].cause.description.hasPrefix("257 updates"))
+        #expect(lost.map(\.code) == [.updatesLost])
+        #expect(
+            lost[0].causes.map(\.sentence.description) == [
+                "256 updates evicted since the start, the oldest first, because the outbox was full; find out why nothing "
+                    + "is delivered, or raise outbox.maximumMegabytes",
+                "1 update evicted since the start, because of age; find out why nothing is delivered, or "
+                    + "raise outbox.maximumAgeDays",
+            ])
         #expect(watch.newConditions(for: evictions).isEmpty)
     }
 
@@ -476,7 +483,7 @@ import WaypostTestSupport
             monitor.snapshot.conditions.visible(at: monitor.uptime).map(\.code)
         }
         func renew(_ warnings: [AuthorizationWarning]) {
-            for warning in warnings { monitor.note(.warning(warning)) }
+            if !warnings.isEmpty { monitor.note(.warnings(warnings)) }
             monitor.note(.renewal(.working(remaining: .seconds(3600)), van))
         }
         let flaws: [AuthorizationWarning] = [
@@ -486,6 +493,8 @@ import WaypostTestSupport
         clock.advance(by: .seconds(599))
         renew([])  // the cache repeats a warning only after ten minutes
         #expect(codes() == [.tokenSupplyAtRisk])
+        let shown = monitor.snapshot.conditions.visible(at: monitor.uptime)
+        #expect(shown.first?.condition.causes.map(\.sentence.description) == flaws.map(\.description), "each flaw")
         let entries = try lines.all.map { try JSONValue(parsing: Array($0.utf8)) }
         #expect(entries.map { $0["code"]?.stringValue } == ["token_supply_at_risk", "token_supply_at_risk"])
         #expect(entries.allSatisfy { $0["level"]?.stringValue == "warning" })

@@ -85,7 +85,7 @@ import Testing
                         String(repeating: "long ", count: 80) + "state", limit: ReportedText.longestSentence),
                     age: nil, isHeard: true),
                 String(repeating: "long ", count: 80)
-                    + "state; the service has had no fix yet; check the antenna's view of the sky"
+                    + "state; the service has had no fix yet; \(ConditionCode.noPosition.remedy)"
             ),
             (
                 .otherVehicle("v", nil, service: "waypost runs"),
@@ -93,7 +93,12 @@ import Testing
             ),
             (
                 .noFix(receiving, cause: nil, within: .seconds(30)),
-                "/dev/gnss: receiving, but no fix within 30 s; check the antenna's view of the sky"
+                "/dev/gnss: receiving, but no fix within 30 s; \(ConditionCode.noPosition.remedy)"
+            ),
+            (
+                .noFix(.starting(source: "tcp van:80", .connected), cause: nil, within: .seconds(30)),
+                "tcp van:80: connected, waiting for the first sentence, but no fix within 30 s; "
+                    + ConditionCode.receiverUnavailable.remedy
             ),
             (
                 .noFix(.waiting(source: "/dev/gnss", .deviceMissing), cause: nil, within: .seconds(30)),

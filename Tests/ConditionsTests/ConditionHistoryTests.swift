@@ -1,4 +1,5 @@
 import Conditions
+import GNSS
 import ReportedText
 import Reporting
 import Testing
@@ -121,6 +122,15 @@ import WaypostTestSupport
         conditions.restart(.noPosition, on: .timeWithoutFix, at: .seconds(103))
         conditions.clear(.receiver, at: .seconds(103))
         #expect(conditions.visible(at: .seconds(104)).isEmpty)
+    }
+
+    /// A receiver whose positions aren't used has a specific condition, so the antenna isn't blamed.
+    @Test(arguments: ReceiverWarning.allCases) func showsOneReasonForAMissingFix(warning: ReceiverWarning) {
+        var conditions = ActiveConditions()
+        conditions.start(at: .zero)
+        conditions.record(.receiverWarning(warning), at: .seconds(80), isLive: true)
+        let codes = conditions.visible(at: .seconds(100)).map(\.code)
+        #expect(codes.contains(.noPosition) == !warning.preventsFix && codes.contains(Condition(warning).code))
     }
 
     @Test func endsAConditionThatIsNotRaisedAgain() {

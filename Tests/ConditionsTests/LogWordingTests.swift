@@ -35,7 +35,7 @@ import Testing
             (.followedArchive, "a.log is a gzip archive, which can't be followed; decompress it (gunzip)"),
             (
                 .notOpened(.pattern),
-                "a.log does not exist; write the pattern without quotes, so that the shell expands it"
+                "a.log does not exist; no file matches the pattern, or it is in quotes, in which no shell expands it"
             ),
             (.notOpened(.url), "a.log is not a file; download it first, and specify the file"),
             (.archiveCutShort, "a.log is a truncated archive; copy it again"),

@@ -108,7 +108,7 @@ import WaypostTestSupport
     }
 
     private static let warnings: [OutboxWarning] = [
-        .olderStore(path: "/o", accepted: 1, previously: 3), .removedLog(path: "/o-wal"),
+        .olderStore(path: "/o", accepted: 1, previously: 3), .removedLog(path: "/o-wal", isRescued: false),
         .longLog(path: "/o-wal", bytes: 17_000_000),
         .noReserve(PathRefusal(of: "/o.reserve", because: .directory)),
     ]
@@ -116,16 +116,19 @@ import WaypostTestSupport
     @Test func saysIfARecordIsUnchanged() {
         let refusal = PathRefusal(of: "/o.vehicle", because: .directory)
         #expect(
-            Condition(unchanged: .vehicle, because: OutboxError(.closed), refusal).explanation
-                == "could not record the vehicle of the pending updates: /o.vehicle is a directory, not a file; move it away"
+            Condition(unchanged: .vehicle, because: OutboxError(.closed), refusal).explanation.description
+                == "could not record the vehicle of the pending updates: /o.vehicle is a directory, not a file; updates are still "
+                + "stored; move it away"
         )
         for (record, name) in [(.pendingState, "the pending vehicle state"), (.stall, "the reason for the stall")]
             as [(Condition.OutboxRecord, String)]
         {
             let condition = Condition(unchanged: record, because: OutboxError(.closed), nil)
             #expect(
-                condition.code == .outboxUnusable
-                    && condition.cause.description == "could not record \(name): \(OutboxError(.closed))")
+                condition.code == .outboxFileUnwritable
+                    && condition.cause.description
+                        == "could not record \(name): \(OutboxError(.closed)); updates are still stored"
+            )
         }
     }
 
@@ -143,7 +146,7 @@ import WaypostTestSupport
                     + "not in the database yet; find out what removed it, and never remove only some of the outbox's files",
                 "/o-wal has grown to 17 MB: another program has been reading the outbox for a long time; stop that "
                     + "program (find it with fuser -v /o-wal)",
-                "/o.reserve is a directory, not a file; updates are still stored; move it away",
+                "no reserve for a full disk: /o.reserve is a directory, not a file; updates are still stored; move it away",
             ])
     }
 
@@ -163,8 +166,9 @@ import WaypostTestSupport
         #expect(
             Condition(nothing, at: .zero).line.description
                 == "outbox damaged: /o was rebuilt (it is not an SQLite database); the damaged file is now /o.damaged-1; "
-                + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of the salvaged updates may "
-                + "have been delivered; check the disk (dmesg) if this happens again")
+                + "0 pending updates salvaged, an unknown number lost; its ledger was unreadable, so some of the salvaged "
+                + "updates may have been delivered; find out what removed or replaced the file, and leave the outbox's "
+                + "files to Waypost")
         let some = OutboxRecovery(
             path: "/o", cause: .ledgerMismatch, renamedTo: nil, salvaged: 7, lost: 1...2, foundLedger: true,
             repeated: 3)

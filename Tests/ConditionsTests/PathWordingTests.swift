@@ -15,7 +15,7 @@ import Testing
             (.directory, "/o is a directory, not a file; move it away"),
             (
                 .foreignFile(owner: "root", user: "uid 1000"),
-                "/o belongs to root, not to uid 1000; run this command as root, move the file away, or choose another path"
+                "/o belongs to root, not to uid 1000; run Waypost as root, move the file away, or choose another path"
             ),
             (.hardLinks(count: 2), "/o has 2 names (hard links); remove all but one, or choose another path"),
             (.notReplaced(owner: "root"), "/o belongs to root; remove it, or choose another path"),
@@ -32,7 +32,7 @@ import Testing
             (
                 .foreignDirectory(owner: "uid 1001", user: "uid 1000"),
                 "the directory /o belongs to uid 1001, who could replace a file with a symbolic link; choose a directory that "
-                    + "belongs to uid 1000, or run this command as uid 1001"
+                    + "belongs to uid 1000, or run Waypost as uid 1001"
             ),
             (
                 .sharedDirectory(group: 50),
@@ -79,7 +79,7 @@ import Testing
             ),
         ] as [(PathExposure, String)])
     func saysHowAFileIsExposed(exposure: PathExposure, sentence: String) {
-        #expect(exposure.sentence.description == sentence)
+        #expect(exposure.wording(of: "/f", key: "k").sentence.description == "k: /f \(sentence)")
     }
 
     @Test(

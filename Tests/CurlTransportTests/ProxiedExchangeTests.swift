@@ -128,6 +128,24 @@ struct ProxiedExchange {
         }
     }
 
+    /// The proxy accepts connections but doesn't answer.
+    @Test func namesASilentProxy() async throws {
+        let silent = try LoopbackSocket(.stream)
+        let transport = try makeTransport(through: .http, port: silent.port)
+        var request = HTTPRequest(.get, try HTTPURL("https://localhost:4711/"))
+        request.limits = HTTPLimits(total: .seconds(1))
+        do {
+            _ = try await transport.send(request)
+            Issue.record("answered")
+        } catch {
+            #expect(error.code == .timedOut && error.proxyFault?.cause == .timedOut)
+            #expect(
+                error.description.hasPrefix(
+                    "https://localhost:4711: timeout: no answer from the proxy http://127.0.0.1:\(silent.port)"),
+                "\(error)")
+        }
+    }
+
     /// An answer that doesn't come from the proxy is never accepted as the server's.
     @Test(
         arguments: [

@@ -108,7 +108,7 @@ func positionReport(from device: String, second: Int, latitude: Double = 48, mod
         session = GPSDSession(dates: .repaired(reference: { Self.releaseDate }, earliest: Self.releaseDate))
         try receive(#"{"class":"DEVICES","devices":[{"path":"/dev/a","activated":1}]}"#)
         try receive(positionReport(from: "/dev/a", second: 1).replacing("2026-01-05", with: "2025-09-01"))
-        #expect(session.obstacle == .pastDates("/dev/a"))
+        #expect(session.takeWarning() == .dateTooEarly && session.obstacle == nil)
     }
 
     static let obstacles: [(String?, [String], GPSDFault?)] = [
@@ -136,7 +136,7 @@ func positionReport(from device: String, second: Int, latitude: Double = 48, mod
             [
                 #"{"class":"DEVICES","devices":[]}"#, #"{"class":"DEVICE","path":"/dev/a","activated":1}"#,
                 positionReport(from: "/dev/a", second: 1, mode: 1),
-            ], .noPosition("/dev/a")
+            ], nil
         ),
         (
             nil,

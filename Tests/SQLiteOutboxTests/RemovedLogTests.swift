@@ -8,7 +8,7 @@ import Testing
 /// The log is removed while the outbox is in use, and SQLite keeps writing to the removed file.
 @Suite struct RemovedLog {
     private let directory: StoreDirectory
-    /// The reports of the warning: `true` for its beginning, `false` for its end.
+    /// The reports of the warning: whether the log's content is in the database.
     private let reports = Locked<[Bool]>([])
 
     init() throws { directory = try StoreDirectory() }
@@ -19,9 +19,10 @@ import Testing
 
     private func open() throws -> OutboxEngine {
         var settings = directory.configuration()
-        let warning = OutboxWarning.removedLog(path: directory.store + "-wal")
-        settings.reportWarning = { [reports] in if $0 == warning { reports.withLock { $0.append(true) } } }
-        settings.reportWarningEnd = { [reports] in if $0 == warning { reports.withLock { $0.append(false) } } }
+        let log = directory.store + "-wal"
+        settings.reportWarning = { [reports] in
+            if case .removedLog(log, let isRescued) = $0 { reports.withLock { $0.append(isRescued) } }
+        }
         return try OutboxEngine(settings)
     }
 
@@ -55,7 +56,7 @@ import Testing
         try remove(removal)
         for second in 6...8 { _ = try outbox.append(sample(second)) }
         for _ in 1...3 { _ = try outbox.maintain() }
-        #expect(reports.withLock { $0 } == [true, false])
+        #expect(reports.withLock { $0 } == [true])
         try expectNoLossIfKilled(accepted: 8)
         _ = try outbox.append(sample(9))
         try expectNoLossIfKilled(accepted: 9)
@@ -76,11 +77,11 @@ import Testing
             _ = try outbox.append(sample(second))
             _ = try outbox.maintain()
         }
-        #expect(reports.withLock { $0 } == [true], "once")
+        #expect(reports.withLock { $0 } == [false], "once")
         #expect(try outbox.ledger() == Ledger(accepted: 4, pending: 4))
         try reader.execute("COMMIT")
         _ = try outbox.maintain()
-        #expect(reports.withLock { $0 } == [true, false])
+        #expect(reports.withLock { $0 } == [false, true])
         try expectNoLossIfKilled(accepted: 4)
         #expect(directory.recoveries.isEmpty)
     }

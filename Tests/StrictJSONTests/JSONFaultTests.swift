@@ -12,7 +12,10 @@ import Testing
         ("{\n  \"a\": 1 ,\n\n}", "line 2, column 10: a trailing comma; remove it"),
         ("[1,]", "line 1, column 3: a trailing comma; remove it"),
         ("{\"a\":1,,\"b\":2}", "line 1, column 8: a key is missing here; write a key in double quotes"),
-        ("[,1]", "line 1, column 2: a value is missing here; write text in double quotes"),
+        (
+            "[,1]",
+            "line 1, column 2: a value is missing here; write text in double quotes, or a number, true, false or null"
+        ),
         ("{\"a\":1 \"b\":2}", "line 1, column 7: a comma is missing here"),
         ("{\n\"a\": \"x\"\n  \"b\": 2\n}", "line 2, column 9: a comma is missing here"),
         ("{\"a\":1;\"b\":2}", "line 1, column 7: a semicolon; write a comma"),
@@ -21,9 +24,18 @@ import Testing
         ("{\"a\" 1}", "line 1, column 6: \":\" is missing after the key"),
         ("{\"a\" = 1}", "line 1, column 6: \"=\"; write \":\""),
         ("{\"a\"}", "line 1, column 5: \":\" is missing after the key"),
-        ("{\"a\":}", "line 1, column 6: a value is missing here; write text in double quotes"),
-        ("{\"a\": van-7}", "line 1, column 7: a value is missing here; write text in double quotes"),
-        ("{\"a\": True}", "line 1, column 7: a value is missing here; write text in double quotes"),
+        (
+            "{\"a\":}",
+            "line 1, column 6: a value is missing here; write text in double quotes, or a number, true, false or null"
+        ),
+        (
+            "{\"a\": van-7}",
+            "line 1, column 7: a value is missing here; write text in double quotes, or a number, true, false or null"
+        ),
+        (
+            "{\"a\": True}",
+            "line 1, column 7: a value is missing here; write text in double quotes, or a number, true, false or null"
+        ),
         // Brackets, and the end of the text.
         ("{\"a\":[1}", "line 1, column 8: \"]\" is missing for the bracket on line 1"),
         ("{\n\"a\":{\"b\":1]}", "line 2, column 11: \"}\" is missing for the bracket on line 2"),
@@ -50,7 +62,10 @@ import Testing
         // Strings.
         ("\"a", "line 1, column 1: a string without a closing quote on its line; add the quote"),
         ("{\"a\": \"x,\n\"b\": 1}", "line 1, column 7: a string without a closing quote on its line; add the quote"),
-        ("{\"a\": \"x\"y\"}", "line 1, column 10: a value that isn't JSON; write text in double quotes"),
+        (
+            "{\"a\": \"x\"y\"}",
+            "line 1, column 10: a value that isn't JSON; write text in double quotes, or a number, true, false or null"
+        ),
         ("\"\t\"", "line 1, column 2: a control character in a string; write it as \\u and four digits"),
         ("\"C:\\x\"", "line 1, column 4: an unknown escape in a string; write a backslash as \\\\"),
         ("\"\\u12g4\"", "line 1, column 2: \\u without four hexadecimal digits"),
@@ -58,8 +73,14 @@ import Testing
         ("\"\\ud800\\u0041\"", "line 1, column 2: an unpaired surrogate in a string"),
         // Numbers.
         ("NaN", "line 1, column 1: not JSON; a document begins with {"),
-        ("{\"a\": 0x1F}", "line 1, column 8: a value that isn't JSON; write text in double quotes"),
-        ("{\"a\": 10s}", "line 1, column 9: a value that isn't JSON; write text in double quotes"),
+        (
+            "{\"a\": 0x1F}",
+            "line 1, column 8: a value that isn't JSON; write text in double quotes, or a number, true, false or null"
+        ),
+        (
+            "{\"a\": 10s}",
+            "line 1, column 9: a value that isn't JSON; write text in double quotes, or a number, true, false or null"
+        ),
         ("1.", "line 1, column 3: a digit is missing in this number"),
         ("-", "line 1, column 2: a digit is missing in this number"),
         ("[1e999]", "line 1, column 2: a number that is too large: 1e999"),

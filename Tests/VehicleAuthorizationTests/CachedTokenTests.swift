@@ -11,7 +11,7 @@ import WaypostTestSupport
 
     private func makeCache(over provider: ScriptedAuthorization) -> CachedAuthorization {
         CachedAuthorization(provider, clock: clock, jitter: { 0.5 }) { [warnings] event in
-            if case .warning(let warning) = event { warnings.withLock { $0.append(warning) } }
+            if case .warnings(let found) = event { warnings.withLock { $0 += found } }
         }
     }
 

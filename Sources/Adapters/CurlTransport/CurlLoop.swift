@@ -92,7 +92,7 @@ struct CurlLoop {
             return exchange.finishCancelled(.cancelled)
         }
         transfer.abandonConnection()
-        finish(transfer, with: transfer.failure(.cancelled, .cancelled))
+        finish(transfer, with: transfer.cancellation)
     }
 
     /// Ends the transfers that have no connection yet, because their route may be gone and they have sent nothing. Idle
@@ -110,8 +110,7 @@ struct CurlLoop {
         let now = ContinuousClock.now
         for transfer in transfers.values where now >= transfer.deadline {
             transfer.abandonConnection()
-            let limit = transfer.exchange.request.limits.total
-            finish(transfer, with: transfer.failure(.timedOut, .answerTimedOut(limit: limit)))
+            finish(transfer, with: transfer.timeout)
         }
     }
 

@@ -113,32 +113,54 @@ import ReportedText
         return failure(curlFailure.code, curlFailure.fault, certificateFault: curlFailure.certificateFault)
     }
 
-    /// Returns the failure if the configured proxy caused it; otherwise `nil`.
-    private func proxyFailure(_ code: CURLcode, message: ReportedText, refusal: String?) -> CurlExchange.Outcome? {
+    /// The outcome if the exchange exceeds its own time limit.
+    var timeout: CurlExchange.Outcome {
+        let fault = TransferFault.answerTimedOut(limit: exchange.request.limits.total)
+        return proxyFailure(CURLE_OPERATION_TIMEDOUT, message: fault.cause, refusal: nil) ?? failure(.timedOut, fault)
+    }
+
+    /// The outcome if the exchange is cancelled. A proxy that hasn't answered yet may be the reason.
+    var cancellation: CurlExchange.Outcome {
+        let hasAnswered = easy.number(CURLINFO_HTTP_CONNECTCODE) != 0
+        return failure(.cancelled, .cancelled, proxyFault: hasAnswered ? nil : proxyFault(.timedOut))
+    }
+
+    /// Returns the fault of the configured proxy; `nil` if there is no proxy, or if there is a connection through it.
+    private func proxyFault(_ cause: ProxyFault.Cause) -> ProxyFault? {
         guard let proxy, !isReady else { return nil }
         let url = exchange.request.url
+        return ProxyFault(
+            cause, origin: proxy.origin, key: proxy.key, hasLogin: proxy.login != nil, server: "\(url.host):\(url.port)"
+        )
+    }
+
+    /// Returns the failure if the configured proxy caused it; otherwise `nil`.
+    private func proxyFailure(_ code: CURLcode, message: ReportedText, refusal: String?) -> CurlExchange.Outcome? {
+        guard let proxy else { return nil }
         let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
         // After 2xx the tunnel exists, so the proxy didn't cause the failure.
         let cause: ProxyFault.Cause? = 200..<300 ~= status ? nil : .answered(status: status)
-        guard let cause = status == 0 ? ProxyFault.Cause(code, of: proxy.scheme) : cause else { return nil }
-        let fault = ProxyFault(
-            cause, origin: proxy.origin, key: proxy.key, hasLogin: proxy.login != nil, server: "\(url.host):\(url.port)"
-        )
+        guard let cause = status == 0 ? ProxyFault.Cause(code, of: proxy.scheme) : cause,
+            let fault = proxyFault(cause)
+        else { return nil }
         let reason = cause == .notConnected ? refusal.map { "\($0)" as ReportedText } : nil
         return .failure(
             HTTPTransportError(
                 code == CURLE_OPERATION_TIMEDOUT ? .timedOut : .connectionFailed,
-                "\(url.origin): \(fault.wording(reason ?? message).cause)", proxyFault: fault, traffic: traffic))
+                "\(exchange.request.url.origin): \(fault.wording(reason ?? message).cause)", proxyFault: fault,
+                traffic: traffic))
     }
 
     /// Returns a failure with its fault and the traffic so far.
     func failure(
-        _ code: HTTPTransportError.Code, _ fault: TransferFault, certificateFault: CertificateFault? = nil
+        _ code: HTTPTransportError.Code, _ fault: TransferFault, certificateFault: CertificateFault? = nil,
+        proxyFault: ProxyFault? = nil
     ) -> CurlExchange.Outcome {
         let origin = exchange.request.url.origin
         return .failure(
             HTTPTransportError(
-                code, "\(origin): \(fault.cause)", certificateFault: certificateFault, traffic: traffic))
+                code, "\(origin): \(fault.cause)", certificateFault: certificateFault, proxyFault: proxyFault,
+                traffic: traffic))
     }
 
     /// The message about the failure that libcurl wrote for this transfer; empty if there is none.

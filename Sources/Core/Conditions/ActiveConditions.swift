@@ -206,7 +206,8 @@ extension ActiveConditions.Topic {
     /// The topics whose visible conditions explain this topic's condition.
     fileprivate var explanations: [Self] {
         switch self {
-        case .timeWithoutFix: [.receiver, .rejections]
+        case .timeWithoutFix:
+            [.receiver, .rejections] + ConditionCode.obstaclesToFix.map(Self.code)
         case .timeWithoutDelivery: [.delivery, .reading, .storing]
         case .code(.outboxDamaged): [.reading, .storing]
         case .code(.positionsUnreadable): [.receiver]

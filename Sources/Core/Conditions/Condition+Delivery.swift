@@ -28,10 +28,11 @@ extension Condition {
         case .answered(let answer):
             self.init(ConditionCode(answer), answer.cause, facts: .answer(status: answer.status))
         case .unanswered(let lost):
-            let remedy = lost.proxyFault?.wording().remedy ?? ""
-            self.init(ConditionCode(lost.cause), Wording(lost.message, remedy), facts: .lost(lost.cause))
+            let code = lost.proxyFault.map(ConditionCode.init) ?? ConditionCode(lost.cause)
+            self.init(code, Wording(lost.message, lost.remedy), facts: .lost(lost.cause))
         case .aborted(let reason, let lost):
-            self.init(.networkUnavailable, lost.abortCause(for: reason), facts: .aborted(reason))
+            let wording = Wording(lost.abortCause(for: reason), lost.remedy)
+            self.init(.networkUnavailable, wording, facts: .aborted(reason))
         case .everythingRejected(let fault):
             self.init(
                 .everythingRejected, "\(fault.message); Fleet Engine rejects one update after another",
@@ -58,9 +59,12 @@ extension Condition {
         self.init(code, fault.wording, facts: .token(fault.topic))
     }
 
-    /// Creates the condition for a flaw in tokens that are used despite that flaw.
-    package init(_ warning: AuthorizationWarning) {
-        self.init(.tokenSupplyAtRisk, warning.wording, facts: .tokenWarning(warning.topic))
+    /// Creates the condition for flaws in a token that is used despite them. There must be at least one.
+    package init(_ warnings: [AuthorizationWarning]) {
+        let wordings = warnings.map(\.wording)
+        self.init(
+            .tokenSupplyAtRisk, wordings[0], and: Array(wordings.dropFirst()),
+            facts: .tokenWarnings(warnings.map(\.topic)))
     }
 
     /// Creates the condition for a `presence` of `vehicle` that hasn't reached Fleet Engine yet. `failure` is the
@@ -102,14 +106,28 @@ extension ConditionCode {
     fileprivate init(_ cause: LostExchange.Cause) {
         self =
             switch cause {
-            case .cancelled, .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .answerTooLarge,
-                .clientFailed:
+            case .cancelled, .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .clientFailed:
                 .networkUnavailable
             case .tlsFailed: .tlsFailed
             case .untrustedCertificate(.notValidNow?): .certificateOutsideItsTime
             case .untrustedCertificate: .certificateUntrusted
-            case .malformedAnswer: .intercepted
-            case .undecodableAnswer: .answerUndecodable
+            case .malformedAnswer, .answerTooLarge, .undecodableAnswer: .intercepted
+            }
+    }
+}
+
+extension ConditionCode {
+    /// Creates the code for a proxy through which no connection was made. A proxy that can't be reached is out of
+    /// coverage like any other server. A proxy that rejects the connection has answered in Fleet Engine's place.
+    fileprivate init(_ fault: ProxyFault) {
+        self =
+            switch fault.cause {
+            case .nameNotResolved, .notConnected, .timedOut, .connectionLost, .answered(status: 500),
+                .answered(status: 502...504):
+                .networkUnavailable
+            case .answered, .notAProxy, .rejected: .intercepted
+            case .untrustedCertificate: .certificateUntrusted
+            case .tlsFailed: .tlsFailed
             }
     }
 }
@@ -129,12 +147,19 @@ extension ServiceAnswer {
 }
 
 extension LostExchange {
+    /// The remedy; empty if the catalog's remedy for the code applies.
+    fileprivate var remedy: ReportedText {
+        if let proxyFault { return proxyFault.wording().remedy }
+        return cause == .undecodableAnswer ? "turn off compression in the proxy, or correct upload.endpoint" : ""
+    }
+
     fileprivate func abortCause(for reason: AbortReason) -> ReportedText {
         let route: ReportedText = route.map { " (\($0))" } ?? ""
+        let answer: ReportedText = proxyFault.map { "no answer from the proxy \($0.origin)" } ?? "no answer"
         return switch reason {
-        case .networkChanged: "\(origin): the network changed, and no answer came on the old connection\(route)"
+        case .networkChanged: "\(origin): the network changed, and \(answer) came on the old connection\(route)"
         case .newerPosition:
-            "\(origin): no answer, while a newer position was waiting; a new connection will send that position first\(route)"
+            "\(origin): \(answer), while a newer position was waiting; a new connection will send that position first\(route)"
         }
     }
 }

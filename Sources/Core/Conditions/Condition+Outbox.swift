@@ -30,7 +30,11 @@ extension Condition {
     }
 
     /// Creates the condition for a warning about the outbox.
-    package init(_ warning: OutboxWarning) { self.init(ConditionCode(warning), warning.wording) }
+    package init(_ warning: OutboxWarning) {
+        var facts = Facts.none
+        if case .removedLog(_, let isRescued) = warning { facts = .number(isRescued ? 1 : 0) }
+        self.init(ConditionCode(warning), warning.wording, facts: facts)
+    }
 
     /// A record that is kept next to the outbox.
     package enum OutboxRecord: String, Sendable, Hashable {
@@ -41,8 +45,9 @@ extension Condition {
     /// Creates the condition for a record that can't be changed. The cause is `refusal`; `error` if that is `nil`.
     package init(unchanged record: OutboxRecord, because error: any Error, _ refusal: PathRefusal?) {
         let wording = refusal?.wording ?? Wording("\(error)", "")
-        let cause: ReportedText = "could not record \(text: record.rawValue): \(wording.cause)"
-        self.init(.outboxUnusable, Wording(cause, wording.remedy))
+        let cause: ReportedText =
+            "could not record \(text: record.rawValue): \(wording.cause); updates are still stored"
+        self.init(.outboxFileUnwritable, Wording(cause, wording.remedy))
     }
 
     /// Creates the condition for `count` updates that have been rejected permanently.
@@ -61,7 +66,7 @@ extension ConditionCode {
             case .olderStore: .outboxTooOld
             case .removedLog: .outboxLogRemoved
             case .longLog: .outboxLogTooLong
-            case .noReserve: .outboxWithoutReserve
+            case .noReserve: .outboxFileUnwritable
             }
     }
 }

@@ -78,6 +78,11 @@ extension Condition {
     }
 }
 
+extension ConditionCode {
+    /// The codes of a receiver's warnings about what prevents fixes.
+    static let obstaclesToFix = ReceiverWarning.allCases.filter(\.preventsFix).map { Condition($0).code }
+}
+
 extension FixRejection {
     fileprivate var cause: ReportedText {
         switch self {

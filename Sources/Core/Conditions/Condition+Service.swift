@@ -40,6 +40,13 @@ extension Condition {
             facts: .causedBy(failure.code, failure.facts))
     }
 
+    /// Creates the condition for files of the configuration that other users can change; returns `nil` if there are
+    /// none.
+    package init?(exposed files: [Wording]) {
+        guard let first = files.first else { return nil }
+        self.init(.configurationExposed, first, and: Array(files.dropFirst()))
+    }
+
     /// Creates the condition for a status address that Waypost can't listen on.
     package init(statusAddress address: String, unavailable fault: ListenFault) {
         self.init(.statusAddressUnavailable, fault.wording(on: address))
@@ -83,9 +90,20 @@ extension Condition {
             .updatesThinned, "\(text: count.counted("update")) evicted since the start; the others preserve the track")
     }
 
-    /// Creates the condition for `count` updates that the outbox has evicted since the start, beginning with the
-    /// oldest.
-    package init(lost count: Int64) {
-        self.init(.updatesLost, "\(text: count.counted("update")) evicted since the start, the oldest first")
+    /// Creates the condition for the updates that the outbox has evicted since the start: `oldest` because it was full,
+    /// and `aged` because of their age. At least one of the numbers isn't zero.
+    package init(lostOldest oldest: Int64, aged: Int64) {
+        func wording(_ count: Int64, _ reason: ReportedText, _ key: ReportedText) -> Wording? {
+            count == 0
+                ? nil
+                : Wording(
+                    "\(text: count.counted("update")) evicted since the start, \(reason)",
+                    "find out why nothing is delivered, or raise outbox.\(key)")
+        }
+        let wordings = [
+            wording(oldest, "the oldest first, because the outbox was full", "maximumMegabytes"),
+            wording(aged, "because of age", "maximumAgeDays"),
+        ].compactMap(\.self)
+        self.init(.updatesLost, wordings[0], and: Array(wordings.dropFirst()))
     }
 }

@@ -23,7 +23,7 @@ package struct Condition: Sendable, Hashable {
         /// The label of a `FixRejection`.
         case rejection(String)
         indirect case token(TokenFault)
-        indirect case tokenWarning(AuthorizationWarning)
+        case tokenWarnings([AuthorizationWarning])
         /// A wrong clock. The values are the clock that it was compared with, and whether it is ahead. The first value
         /// is `nil` if the other clock doesn't matter.
         case clock(ClockSource?, isAhead: Bool)

@@ -78,8 +78,9 @@ extension ConditionCode {
             "find out what removed it, and never remove only some of the outbox's files"),
         .outboxLogTooLong: Entry(
             .warning, "outbox's write-ahead log too long", "stop the program that keeps the outbox open"),
-        .outboxWithoutReserve: Entry(
-            .warning, "no reserve for a full disk", "move away the file or directory at the reserve's path"),
+        .outboxFileUnwritable: Entry(
+            .warning, "file next to the outbox not writable",
+            "check the directory of outbox.path: its owner, its mode and its disk (dmesg)"),
         .outboxNearlyFull: Entry(
             .warning, "outbox nearly full", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
         .updatesThinned: Entry(
@@ -141,8 +142,6 @@ extension ConditionCode {
             .error, "another server answered instead of Fleet Engine",
             "log in to the network (a captive portal or a proxy), or use another network; if no login is needed, correct upload.endpoint"
         ),
-        .answerUndecodable: Entry(
-            .error, "answers unreadable", "turn off compression in the proxy, or correct upload.endpoint"),
         .requestTooLarge: Entry(
             .warning, "request too large",
             "raise the size limit of the proxy on the route, or correct upload.endpoint"),
@@ -181,6 +180,9 @@ extension ConditionCode {
             .warning, "this host's clock is wrong", "synchronise the clock (NTP), or install a real-time clock"),
         .statusAddressUnavailable: Entry(
             .warning, "status address unavailable", "free the address, or change status.listen"),
+        .configurationExposed: Entry(
+            .warning, "configuration can be changed by others",
+            "run waypost check, and correct the files' owners and modes"),
         .privateZoneDistant: Entry(
             .warning, "private zone far away", "check that latitude and longitude are not swapped"),
         .recordingStopped: Entry(
@@ -188,7 +190,7 @@ extension ConditionCode {
             "restart with --record and a directory that has free space and is writable by the service's user"),
         .reloadRejected: Entry(
             .warning, "reload rejected",
-            "correct the configuration and reload again (the current configuration stays in use)"),
+            "correct the configuration and reload again; until then, the current configuration stays in use"),
         .lastRunStalled: Entry(
             .warning, "last run stalled and terminated itself", "find the device or disk that hung (journalctl -k)"),
         .internalError: Entry(

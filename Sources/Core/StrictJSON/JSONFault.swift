@@ -44,13 +44,16 @@ struct JSONFault {
             return error(
                 "\"\(closing)\" is missing for the bracket on line \(line)", at: here == nil ? afterPrevious : offset)
         case (_, .document): return error("not JSON; a document begins with {")
-        case (_, .value): return error("a value is missing here; write text in double quotes")
+        case (_, .value):
+            return error("a value is missing here; write text in double quotes, or a number, true, false or null")
         case (_, .key): return error("a key is missing here; write a key in double quotes")
         case (_, .colon): return error("\":\" is missing after the key")
         case (_, .separator):
             let isAttached = afterPrevious == offset && here != "\""
             return isAttached
-                ? error("a value that isn't JSON; write text in double quotes")
+                ? error(
+                    "a value that isn't JSON; write text in double quotes, or a number, true, false or null"
+                )
                 : error("a comma is missing here", at: afterPrevious)
         case (_, .endOfDocument), (_, .restOfString): return error("text after the end of the document; remove it")
         }

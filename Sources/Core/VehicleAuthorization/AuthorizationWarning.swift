@@ -1,5 +1,6 @@
 /// A problem with tokens that an operator should correct, although it does no harm yet. Each problem is reported at
-/// most once in ten minutes. `description`, which the library `Waypost` adds, contains the finding and the remedy.
+/// most once in ten minutes, unless another one is found in the same token. `description`, which the library `Waypost`
+/// adds, contains the finding and the remedy.
 public enum AuthorizationWarning: Sendable, Hashable {
     /// The issuer's tokens live no longer than `minimumLife`, the lifetime that a token should have left when it is
     /// handed out.

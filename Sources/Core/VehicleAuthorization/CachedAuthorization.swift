@@ -169,7 +169,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         let (answer, warnings) = cache.recordOutcome(
             outcome.mapError(\.forWaitingCaller), for: context, begun: begun, now: now, jitter: jitter())
         resume(fetch.waiters, with: answer)
-        for warning in warnings { report(.warning(warning)) }
+        if !warnings.isEmpty { report(.warnings(warnings)) }
         report(.renewal(cache.renewal(of: context, now: now), context))
     }
 

@@ -42,8 +42,8 @@ package struct TokenCache: Sendable {
         return slots[context, default: TokenSlot()].requestToken(now: now, use: uses)
     }
 
-    /// Records the outcome of a fetch that began at `begun`. Returns the answer for its waiters and new warnings for
-    /// the operator.
+    /// Records the outcome of a fetch that began at `begun`. Returns the answer for its waiters, and all warnings about
+    /// the token if one of them is due.
     ///
     /// `jitter` is a random number from 0...1.
     package mutating func recordOutcome(
@@ -54,7 +54,7 @@ package struct TokenCache: Sendable {
         do throws(AuthorizationError) {
             let (token, warnings) = try slot.accept(
                 try outcome.get(), for: context, begun: begun, now: now, policy: policy, jitter: jitter)
-            return (.success(token), warnings.filter { recordIfDue($0, now: now) })
+            return (.success(token), areDue(warnings, now: now) ? warnings : [])
         } catch {
             slot.recordFailure(error, now: now, policy: policy, jitter: jitter)
             return (.failure(error), [])
@@ -85,13 +85,17 @@ package struct TokenCache: Sendable {
         slots[context]?.renewal(now: now) ?? .lapsed
     }
 
-    private mutating func recordIfDue(_ warning: AuthorizationWarning, now: Duration) -> Bool {
-        let topic = warning.topic
-        if lastReported.count >= 1024 { lastReported = lastReported.filter { now - $0.value < Self.reminderInterval } }
-        guard lastReported.count < 1024 else { return false }
-        if let last = lastReported[topic], now - last < Self.reminderInterval { return false }
-        lastReported[topic] = now
+    /// Returns whether one of `warnings` hasn't been reported for a while. If so, records that all are reported now.
+    private mutating func areDue(_ warnings: [AuthorizationWarning], now: Duration) -> Bool {
+        let due = warnings.map(\.topic).filter { isDue($0, now: now) }
+        guard !due.isEmpty else { return false }
+        for warning in warnings { lastReported[warning.topic] = now }
         return true
+    }
+
+    private mutating func isDue(_ topic: AuthorizationWarning, now: Duration) -> Bool {
+        if lastReported.count >= 1024 { lastReported = lastReported.filter { now - $0.value < Self.reminderInterval } }
+        return lastReported.count < 1024 && lastReported[topic].map { now - $0 >= Self.reminderInterval } ?? true
     }
 
     private mutating func makeRoom(for context: AuthorizationContext) {
@@ -161,8 +165,9 @@ public enum TokenEvent: Sendable, Hashable {
     case providerAnswered(AuthorizationContext)
     /// The state of the renewal, reported after every fetch and when a token is dropped.
     case renewal(TokenRenewal, AuthorizationContext)
-    /// A warning about a token, reported at most once in ten minutes.
-    case warning(AuthorizationWarning)
+    /// All warnings about one token, at least one. They are reported when one of them hasn't been reported for ten
+    /// minutes.
+    case warnings([AuthorizationWarning])
 }
 
 /// The state of a token's renewal.

@@ -97,9 +97,6 @@ struct GPSDSession: Sendable {
     private var rejection: ReportedText?
     /// The latest warning about a date that `takeWarning` hasn't returned yet; `nil` if there is none.
     private var warning: ReceiverWarning?
-    /// The receiver whose latest report had no usable fix, and whether a date in the past is the reason; `nil` if the
-    /// latest report had a fix.
-    private var deviceWithoutFix: (device: String, hasPastDates: Bool)?
 
     /// Creates a session for the receiver with the path `device`, or for any receiver if `device` is `nil`.
     init(device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated) {
@@ -126,9 +123,8 @@ struct GPSDSession: Sendable {
             warning = meant?.warning ?? warning
             if let fix, let time = meant?.instant {
                 accept(fix, meantAt: time, of: device, at: now, emit)
-            } else {
-                if device == chosenDevice { assembler.retract(at: time, emit) }
-                deviceWithoutFix = (device, hasPastDates: fix != nil)
+            } else if device == chosenDevice {
+                assembler.retract(at: time, emit)
             }
         case .sky(let device, let hdop, let satellitesUsed, let satellites):
             guard isWanted(device) else { return false }
@@ -158,10 +154,6 @@ struct GPSDSession: Sendable {
         if let rejection { return .requestRejected(rejection) }
         guard chosenDevice == nil, let devices else { return nil }
         if let lostDevice { return .deviceLost(lostDevice.loggable) }
-        if let deviceWithoutFix {
-            let device = deviceWithoutFix.device.loggable
-            return deviceWithoutFix.hasPastDates ? .pastDates(device) : .noPosition(device)
-        }
         let names = devices.keys.sorted().map(\.loggable)
         if let wantedDevice, devices[wantedDevice] == nil {
             return .unknownDevice(wantedDevice.loggable, others: names)
@@ -182,7 +174,6 @@ struct GPSDSession: Sendable {
         }
         devices = known
         if isOpen, lostDevice == path { lostDevice = nil }
-        if !isOpen, deviceWithoutFix?.device == path { deviceWithoutFix = nil }
         if !isOpen, chosenDevice == path {
             assembler.complete(emit)
             assembler = ReportAssembler()
@@ -204,7 +195,6 @@ struct GPSDSession: Sendable {
         }
         lastFixAt = now
         lostDevice = nil
-        deviceWithoutFix = nil
         var fix = fix
         if let errorEstimate, errorEstimate.device == device, errorEstimate.time == fix.timeOfFix {
             fix.horizontalAccuracyMeters = errorEstimate.radiusMeters

@@ -136,13 +136,13 @@ final class StoreOpening {
     /// Moves the content of the removed log into the database. Returns whether the move succeeded. Until it does,
     /// `store` must stay open, because only its connection still has the content.
     func moveRemovedLog(of store: OutboxStore) -> Bool {
-        let warning = OutboxWarning.removedLog(path: files.log)
-        if !hasReportedRemovedLog { configuration.reportWarning(warning) }
-        hasReportedRemovedLog = true
-        do throws(OutboxError) { try store.truncateLog() } catch { return false }
-        configuration.reportWarningEnd(warning)
-        hasReportedRemovedLog = false
-        return true
+        var isMoved = true
+        do throws(OutboxError) { try store.truncateLog() } catch { isMoved = false }
+        if isMoved || !hasReportedRemovedLog {
+            configuration.reportWarning(.removedLog(path: files.log, isRescued: isMoved))
+        }
+        hasReportedRemovedLog = !isMoved
+        return isMoved
     }
 
     /// Records that a sync of the log has failed. From now on, nothing is added to the log until it has been emptied.

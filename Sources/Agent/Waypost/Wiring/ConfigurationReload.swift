@@ -168,8 +168,8 @@ struct ConfigurationReload {
         do throws(ReloadRejection) {
             if change.receiverEnds {
                 throw ReloadRejection(
-                    "is or becomes stdin, or a file without follow, whose end stops the service; run systemctl restart "
-                        + "waypost", key: "receiver")
+                    "is or becomes stdin, or a file without follow, which a reload can't change; restart the service instead",
+                    key: "receiver")
             }
             if change.renamesPending, let ledger { try requireNothingPending(in: ledger, for: configuration) }
             if !change.keepsOutbox, let owner = OutboxConfiguration.owner(ofOutboxAt: configuration.outbox.path) {

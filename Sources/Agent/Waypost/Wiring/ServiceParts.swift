@@ -63,7 +63,7 @@ struct ServiceParts: Sendable {
                 switch event {
                 case .providerAsked: progress.reportProgress(of: .token)
                 case .providerAnswered: progress.markIdle(.token)
-                case .renewal, .warning: break
+                case .renewal, .warnings: break
                 }
             })
     }

@@ -91,12 +91,13 @@ struct ServiceRun: Sendable {
         for warning in configuration.warnings { log.write(.warning, "\(warning)") }
     }
 
-    /// Warns if other users can change the configuration file or a file that it names.
+    /// Raises a condition if other users can change the configuration file or a file that it names.
     private func reportExposedFiles() async {
         let found = await onThreadIfPossible(named: "configuration") { [configuration, file = options.reloads?.file] in
             configuration.exposureProblems(from: file, to: EffectiveUser.current)
         }
-        for exposed in (try? found.get()) ?? [] { log.write(.warning, exposed.text) }
+        guard let exposed = Condition(exposed: (try? found.get().map(\.wording)) ?? []) else { return }
+        parts.monitor.raise(exposed, on: .code(exposed.code))
     }
 
     /// Runs the agent and the tasks that support it until the agent ends. Returns the agent's error; `nil` if there was

@@ -291,12 +291,18 @@ extension Configuration {
             let condition = Condition($0, at: parts.clock.now)
             parts.monitor.raise(condition, on: .code(condition.code), for: EvictionWatch.displayTime)
         }
-        outbox.reportWarning = { parts.monitor.raise(Condition($0), on: .code(ConditionCode($0))) }
+        outbox.reportWarning = { warning in
+            // A removed log is an event, not a state that ends.
+            let life = if case .removedLog = warning { EvictionWatch.displayTime } else { Duration?.none }
+            parts.monitor.raise(Condition(warning), on: .code(ConditionCode(warning)), for: life)
+        }
         outbox.reportWarningEnd = { parts.monitor.clear(.code(ConditionCode($0))) }
         outbox.uptime = { parts.clock.now }
         let owner = OutboxVehicle(forOutbox: outbox.path)
         outbox.checkLedger = { [vehicle] ledger throws(OutboxError) in
-            try owner.adopt(vehicle, ledger: ledger) { parts.log.write(.warning, $0) }
+            try owner.adopt(vehicle, ledger: ledger) {
+                parts.monitor.raise($0, on: .code($0.code), for: EvictionWatch.displayTime)
+            }
         }
         return outbox
     }

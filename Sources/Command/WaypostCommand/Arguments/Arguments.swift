@@ -107,20 +107,23 @@ extension Arguments {
             ifMissing: "copy config.example.json there and edit it, or use another file with --config FILE")
     }
 
-    /// Reads the configuration of a running service to find the address at which the service reports its status.
-    /// Returns `nil` if `--config` isn't given and the default file is unreadable or invalid. In that case, the caller
-    /// asks the service at its default address.
-    func serviceConfiguration(
+    /// Returns a client of the running service, whose address is in the configuration. If the configuration is invalid,
+    /// the service may still use an earlier one. The client then uses the address in the invalid file, or the default
+    /// address if the file contains none.
+    func runningService(
         defaultFile: String = Configuration.defaultFile, say: (String) -> Void = Terminal.say
-    ) throws(ConfigurationError) -> Configuration? {
-        if value("--config") != nil { return try configuration() }
-        guard FileSystem.isAllowed(.read, at: defaultFile) else { return nil }
-        do { return try configuration(defaultFile: defaultFile) } catch {
+    ) throws(ConfigurationError) -> RunningService {
+        let file = value("--config") ?? defaultFile
+        guard let text = try? BoundedFile.contents(of: file, limit: Configuration.maximumFileBytes) else {
+            return RunningService(value("--config") == nil ? nil : try configuration())
+        }
+        do { return RunningService(try Configuration(file: file)) } catch {
             for problem in error.problems { say("waypost: \(problem)") }
+            let service = RunningService(nil, at: RunningService.address(inInvalidConfiguration: text))
             say(
-                "waypost: asking the running service at 127.0.0.1:9464, which still uses its loaded configuration; "
+                "waypost: asking the running service at \(service.address), which still uses its loaded configuration; "
                     + "correct the file before a restart (waypost check)")
-            return nil
+            return service
         }
     }
 

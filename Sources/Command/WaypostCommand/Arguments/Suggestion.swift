@@ -9,7 +9,12 @@ enum Suggestion {
     private static let equivalents = [
         "version": "--version", "-V": "--version", "-v": "--version", "start": "run", "logs": "journalctl -u waypost",
         "stop": "systemctl stop waypost", "restart": "systemctl restart waypost", "reload": "systemctl reload waypost",
-        "validate": "check", "decode": "fixes",
+        "validate": "check", "decode": "fixes", "diagnose": "why",
+    ]
+
+    /// Options that users know from other programs, with Waypost's equivalents.
+    private static let commonOptions = [
+        "-c": "--config", "-f": "--format", "--output": "-o", "--port": "--listen",
     ]
 
     /// Returns the suggestion for the unknown command `word`.
@@ -23,12 +28,15 @@ enum Suggestion {
     /// Returns the suggestion for `word`, which isn't an option of `command`.
     static func option(for word: String, of command: CommandSpec) -> String {
         if ["-v", "--verbose"].contains(word) { return "; set \"log.level\" in the configuration" }
-        let guess = nearest(to: word, among: command.options.map(\.name), equivalents: ["-c": "--config"])
+        let names = command.options.map(\.name)
+        if let known = commonOptions[word], names.contains(known) { return question(suggesting: known) }
+        let guess = nearest(to: word, among: names)
         if !guess.isEmpty { return guess }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
         if !owners.isEmpty {
             return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "accepts" : "accept") it"
         }
+        guard names.contains("--config") else { return "" }
         let key = ConfigurationKey.pathSuggestion(for: String(word.drop { $0 == "-" }))
         return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? ""
     }
@@ -38,6 +46,7 @@ enum Suggestion {
     static func operand(_ word: String, of command: CommandSpec, following previous: String = "") -> String {
         var option = ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
         if word.hasSuffix(".json"), command.options.contains(where: { $0.name == "--config" }) { option = "--config" }
+        if command.name == "simulator", !word.contains(":") { option = nil }
         if command.name == "outbox", Int(word) != nil { option = "--update" }
         let words = [command.name, previous].filter { !$0.isEmpty }.joined(separator: " ")
         return option.map { question(suggesting: "\(words) \($0) \(word)") } ?? ""

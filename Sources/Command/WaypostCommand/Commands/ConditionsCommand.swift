@@ -34,8 +34,9 @@ struct ConditionsCommand {
             return
         }
         guard let code = ConditionCode(rawValue: word) else {
+            let guess = Suggestion.choice(word.lowercased(), among: ConditionCode.allCases.map(\.rawValue))
             throw UsageError(
-                "there is no condition \"\(word)\"; run waypost conditions to list them", command: "conditions")
+                "there is no condition \"\(word)\"; run waypost conditions to list them\(guess)", command: "conditions")
         }
         codes = [code]
     }

@@ -21,7 +21,7 @@ struct StatusCommand {
                 "--watch needs a terminal; for a program or a file, use status --json",
                 command: "status")
         }
-        service = RunningService(try arguments.serviceConfiguration())
+        service = try arguments.runningService()
     }
 
     func run() async throws -> ExitStatus {

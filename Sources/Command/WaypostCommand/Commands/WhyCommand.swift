@@ -10,7 +10,7 @@ struct WhyCommand {
 
     init(_ arguments: Arguments) throws {
         asJSON = arguments.has("--json")
-        service = RunningService(try arguments.serviceConfiguration())
+        service = try arguments.runningService()
     }
 
     func run() async throws -> ExitStatus {

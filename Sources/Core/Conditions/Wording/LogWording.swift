@@ -75,7 +75,9 @@ extension LogFault.Obstacle {
         switch self {
         case .url: Wording("\(name) is not a file", "download it first, and specify the file")
         case .pattern:
-            Wording("\(name) does not exist", "write the pattern without quotes, so that the shell expands it")
+            Wording(
+                "\(name) does not exist",
+                "no file matches the pattern, or it is in quotes, in which no shell expands it")
         case .missing: Wording("\(name) does not exist", "check the path")
         case .forbidden(let directory?):
             Wording(

@@ -66,13 +66,14 @@ extension OnlineFinding {
                 cause == .dateTooEarly ? "to read a recorded log, set receiver.type to file or use waypost replay" : "")
         case .noFix(let state, nil, let limit):
             Wording(
-                "\(state.sentence()), but no fix within \(limit.secondsText)", "check the antenna's view of the sky")
+                "\(state.sentence()), but no fix within \(limit.secondsText)",
+                state.kind == .starting ? "\(ConditionCode.receiverUnavailable.remedy)" : Condition.noPosition.remedy)
         case .staleFix(let state, let age, let isHeard):
             Wording(
                 """
                 \(state); \(age.map { "the service had its last fix \($0) s ago" } ?? "the service has had no fix yet")
                 """,
-                isHeard ? "check the antenna's view of the sky" : "")
+                isHeard ? Condition.noPosition.remedy : "")
         case .wrongFixTime(let fix, let lag, let clock):
             Wording(
                 "\(fix); its time is \(lag.spoken) \(lag > .zero ? "behind" : "ahead of") \(clock.words)",

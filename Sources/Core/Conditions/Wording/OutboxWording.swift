@@ -164,12 +164,10 @@ extension OutboxWarning {
                 """ : "the outbox has all of its \(text: known), but some delivered updates will be sent again"
             return Wording(
                 "the log of \(path) was removed, or an old copy of \(path) was restored; \(loss)", "")
-        case .removedLog(let path):
-            return Wording(
-                """
-                \(path) was removed or replaced while the outbox was in use: a crash now loses the updates that are \
-                not in the database yet
-                """, "")
+        case .removedLog(let path, let isRescued):
+            let effect: ReportedText =
+                isRescued ? "nothing was lost" : "a crash now loses the updates that are not in the database yet"
+            return Wording("\(path) was removed or replaced while the outbox was in use: \(effect)", "")
         case .longLog(let path, let bytes):
             return Wording(
                 """
@@ -178,18 +176,34 @@ extension OutboxWarning {
                 """,
                 "stop that program (find it with fuser -v \(path))")
         case .noReserve(let refusal):
-            return Wording("\(refusal.wording.cause); updates are still stored", refusal.wording.remedy)
+            return Wording(
+                "no reserve for a full disk: \(refusal.wording.cause); updates are still stored", refusal.wording.remedy
+            )
+        }
+    }
+}
+
+extension OutboxError.Cause {
+    /// Whether a person or a program has removed or replaced the database, which doesn't say anything about the disk.
+    fileprivate var isReplacement: Bool {
+        switch self {
+        case .databaseMissing, .removedInUse, .replacedRepeatedly, .notFile, .notSQLite, .notOutbox, .earlierCopy: true
+        default: false
         }
     }
 }
 
 extension OutboxRecovery {
+    private static let replaced: ReportedText =
+        "find out what removed or replaced the file, and leave the outbox's files to Waypost"
+
     /// The damage, the numbers of updates that were salvaged and lost, and the remedy.
     var wording: Wording {
         let reason: ReportedText = cause.map { " (\($0.text))" } ?? ""
         let place: ReportedText = renamedTo.map { "the damaged file is now \($0)" } ?? "nothing was left of it"
         let isExact = lost.lowerBound == lost.upperBound
-        let count = isExact ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
+        let range = isExact ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
+        let count = foundLedger ? range : "an unknown number"
         let doubt: ReportedText =
             if !foundLedger {
                 "; its ledger was unreadable, so some of the salvaged updates may have been delivered"
@@ -202,6 +216,6 @@ extension OutboxRecovery {
             """
             \(path) was rebuilt\(reason); \(place); \(text: salvaged.counted("pending update")) salvaged, \(count) \
             lost\(doubt)
-            """, "check the disk (dmesg) if this happens again")
+            """, cause?.isReplacement == true ? Self.replaced : "check the disk (dmesg) if this happens again")
     }
 }

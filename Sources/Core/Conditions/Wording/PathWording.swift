@@ -1,4 +1,4 @@
-package import ReportedText
+import ReportedText
 package import Reporting
 
 /// Messages about files and directories that Waypost doesn't trust.
@@ -13,7 +13,7 @@ extension PathRefusal {
         case .foreignFile(let owner, let user):
             Wording(
                 "\(path) belongs to \(owner), not to \(user)",
-                "run this command as \(owner), move the file away, or \(other)")
+                "run Waypost as \(owner), move the file away, or \(other)")
         case .hardLinks(let count):
             Wording("\(path) has \(count) names (hard links)", "remove all but one, or \(other)")
         case .notReplaced(let owner): Wording("\(path) belongs to \(owner)", "remove it, or \(other)")
@@ -26,7 +26,7 @@ extension PathRefusal {
         case .foreignDirectory(let owner, let user):
             Wording(
                 "the directory \(path) belongs to \(owner), who could replace a file with a symbolic link",
-                "choose a directory that belongs to \(user), or run this command as \(owner)")
+                "choose a directory that belongs to \(user), or run Waypost as \(owner)")
         case .sharedDirectory(let group): sharedDirectory(group, "run chmod go-w on it")
         case .stickyDirectory(let group): sharedDirectory(group, "choose a directory in it")
         case .sharedVolume(let group):
@@ -58,13 +58,16 @@ package enum PathExposure: Sendable, Hashable {
     case writable(group: UInt32?)
     case replaceable(PathRefusal)
 
-    /// The exposure and the remedy, as a predicate for the path.
-    package var sentence: ReportedText {
-        switch self {
-        case .owner(let owner): "belongs to \(owner), who can change it; run chown root on it"
-        case .writable(nil): "can be changed by every user; run chmod go-w on it"
-        case .writable(let group?): "can be changed by the members of gid \(group); run chmod go-w on it"
-        case .replaceable(let refusal): "can be replaced: \(refusal.wording.sentence)"
+    /// Returns the exposure of the file at `path`, which is the value of `key`, and the remedy.
+    package func wording(of path: String, key: String) -> Wording {
+        let file: ReportedText = "\(key): \(path)"
+        return switch self {
+        case .owner(let owner): Wording("\(file) belongs to \(owner), who can change it", "run chown root on it")
+        case .writable(nil): Wording("\(file) can be changed by every user", "run chmod go-w on it")
+        case .writable(let group?):
+            Wording("\(file) can be changed by the members of gid \(group)", "run chmod go-w on it")
+        case .replaceable(let refusal):
+            Wording("\(file) can be replaced: \(refusal.wording.cause)", refusal.wording.remedy)
         }
     }
 }

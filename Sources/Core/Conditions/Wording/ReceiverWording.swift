@@ -23,9 +23,9 @@ extension ReceiverState: CustomStringConvertible {
                 receiving at \(baudRate) baud (found; "baudRate": \(baudRate) in the configuration saves the search)
                 """, "")
         case .noPosition(_, hadOne: false):
-            Wording("receiving, no position yet: check antenna and sky view", "")
+            Wording("receiving, no position yet", "")
         case .noPosition(_, hadOne: true):
-            Wording("receiving, position lost: check antenna and sky view", "")
+            Wording("receiving, position lost", "")
         case .waiting(_, let fault): fault.wording(after: elapsed)
         case .ended: Wording("end of log", "")
         }
@@ -265,12 +265,6 @@ extension GPSDFault {
         case .requestRejected(let message): Wording("rejects the request: \(message)", "check its version (gpsd -V)")
         case .deviceLost(let device):
             Wording("has lost \(device)", "plug the device in, or add it again (gpsdctl add)")
-        case .noPosition(let device):
-            Wording("\(device) has no position yet", "check the antenna's view of the sky")
-        case .pastDates(let device):
-            Wording(
-                "\(device) reports dates in the past; fixes are held until the date is right",
-                "give its antenna a clear view of the sky")
         case .unknownDevice(let device, []):
             Wording(
                 "has neither \(device) nor any other receiver",

@@ -136,8 +136,9 @@ package enum OutboxWarning: Sendable, Hashable {
     /// When it was opened, the outbox was in an older state than before, because its log was removed or an old copy was
     /// restored. The outbox now counts `accepted` accepted updates, but had counted `previously` updates before.
     case olderStore(path: String, accepted: Int64, previously: Int64)
-    /// The write-ahead log was removed or replaced while the outbox was in use.
-    case removedLog(path: String)
+    /// The write-ahead log was removed or replaced while the outbox was in use. `isRescued` says whether its content is
+    /// in the database now.
+    case removedLog(path: String, isRescued: Bool)
     /// The write-ahead log keeps growing, because another program prevents SQLite from resetting it.
     case longLog(path: String, bytes: Int64)
     /// The file that reserves space for a full disk is missing, because there is another file at its path. Waypost

@@ -173,9 +173,6 @@ package enum OtherSpeaker: Sendable, Hashable, CaseIterable {
 package enum GPSDFault: Sendable, Hashable {
     case requestRejected(ReportedText)
     case deviceLost(ReportedText)
-    case noPosition(ReportedText)
-    /// The receiver reports dates in the past.
-    case pastDates(ReportedText)
     case unknownDevice(ReportedText, others: [ReportedText])
     case noDevice
     case deviceNotOpened([ReportedText])

@@ -41,7 +41,7 @@ package struct BundleCollector: Sendable {
         let file = await withTimeLimit { await self.redactedConfiguration() }
         // Even an invalid configuration may contain the service's address and the vehicle's id.
         let members = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
-        let address = members?["status"]?["listen"]?.stringValue.flatMap { try? LocalAddress($0) }
+        let address = (try? file.get()).flatMap(RunningService.address)
         let vehicleID = members?["vehicle"]?["vehicleId"]?.stringValue.map { ReportedText($0, limit: 64).description }
         async let answer = Self.serviceReport(for: configuration, at: address)
         async let checks = withTimeLimit { await self.checkLines() }

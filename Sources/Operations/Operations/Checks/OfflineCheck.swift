@@ -62,7 +62,7 @@ package enum OfflineCheck {
             lines += SandboxedCheck.hiddenPathLines(for: configuration.paths, in: directories)
         }
         lines += configuration.exposureProblems(from: file, to: configuration.expectedUser).map {
-            CheckLine(.fail, $0.section, $0.text)
+            CheckLine(.fail, $0.section, $0.wording.sentence.description)
         }
         if let file { lines += openSecretLines(configuration, file: file) }
         return lines

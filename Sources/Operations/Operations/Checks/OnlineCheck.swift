@@ -77,8 +77,11 @@ package enum OnlineCheck {
         let others =
             receiverFinding?.sendsSentences == true
             ? await onThread(named: "check") { otherReadersLine(configuration, besides: isOurs ? service : nil) } : nil
+        let zones = (receiverFinding?.distantZones).flatMap {
+            $0.isEmpty ? nil : CheckLine(.note, "reporting", Condition(distantZones: $0).line.description)
+        }
         func report(_ line: CheckLine?) throws {
-            for line in [line, others].compactMap(\.self) { try didCheck(line) }
+            for line in [line, others, zones].compactMap(\.self) { try didCheck(line) }
         }
         if receiverFinding?.uncheckedFix == nil { try report(receiverFinding?.line) }
         willWait("token and Fleet Engine: waiting for their answers")
@@ -280,8 +283,10 @@ extension OnlineCheck {
             let detail = foundBaudRateClause(wait.state)
             let isRecorded = configuration.readsRecording
             let line = fixLine(for: fix, present: isRecorded ? nil : present, detail: detail)
+            let zones = configuration.reporting.privateZones
+            let distant = zones.indices.filter { zones[$0].isImplausiblyFar(from: fix) }
             return ReceiverFinding(
-                line: line, sendsSentences: true,
+                line: line, sendsSentences: true, distantZones: distant,
                 uncheckedFix: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
         }
     }
@@ -292,6 +297,8 @@ extension OnlineCheck {
         /// Whether the receiver sends sentences. If it doesn't, `line` already names the programs that have the
         /// receiver open.
         let sendsSentences: Bool
+        /// The indices of private zones that are implausibly far from the fix.
+        var distantZones: [Int] = []
         /// A fix whose time still has to be checked, and this host's time at its arrival; `nil` unless this host's
         /// clock is unsynchronised.
         var uncheckedFix: (fix: Fix, at: UTCTime, detail: String)?

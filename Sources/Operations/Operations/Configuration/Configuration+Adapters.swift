@@ -116,7 +116,7 @@ extension Configuration {
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
                     format: format, timeLimit: timeout, synchronizedClock: synchronizedClock,
-                    report: { report(.warning($0)) })
+                    report: { report(.warnings([$0])) })
             case .file(let path, let format):
                 return FileTokenProvider(
                     path: path, section: section, providerID: vehicle.providerID, format: format,

@@ -1,4 +1,4 @@
-import Conditions
+package import Conditions
 import FleetEngine
 import Glibc
 import LinuxPlatform
@@ -83,7 +83,7 @@ extension Configuration {
     /// configuration itself.
     ///
     /// Blocks, so it must not run on the shared thread pool.
-    package func exposureProblems(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
+    package func exposureProblems(from file: String?, to user: UInt32) -> [(section: String, wording: Wording)] {
         var files = filesRead.filter { key, path in
             !key.hasPrefix("receiver.") && !key.hasSuffix(".path") && key != "vehicle.privateModeFile"
                 && path.hasPrefix("/")
@@ -96,7 +96,7 @@ extension Configuration {
         if let file { files.insert(("configuration", file), at: 0) }
         return files.compactMap { key, path in
             DirectoryTrust.exposure(of: path, for: user).map {
-                (String(key.prefix { $0 != "." }), "\(key): \(path) \($0.sentence)")
+                (String(key.prefix { $0 != "." }), $0.wording(of: path, key: key))
             }
         }
     }
@@ -146,8 +146,8 @@ extension Configuration {
         }
     }
 
-    /// Verifies that the status port is free, by briefly listening on it. Does nothing if the service that owns the
-    /// outbox is running, or if the current user can't determine whether it is.
+    /// Verifies that the status port is free, by briefly listening on it. Does nothing if this vehicle's service is
+    /// running, or if the current user can't determine whether it is. The service may run without its outbox.
     func verifyStatusPort() throws(AgentError) {
         guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
             OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outbox.path) == nil
@@ -158,7 +158,9 @@ extension Configuration {
             }
             // The port may belong to this process, because the service also runs this check, even while its outbox is
             // closed.
-            guard case .inUse = error, error.holder?.processID != getpid() else { return }
+            guard case .inUse = error, error.holder?.processID != getpid(),
+                !RunningService.reports(vehicle, at: statusAddress)
+            else { return }
             throw AgentError(.unavailable, "status.listen: \(error)")
         }
     }

@@ -40,6 +40,8 @@ public struct Configuration: Sendable {
 extension Configuration {
     /// The path at which the configuration is expected on a vehicle.
     package static let defaultFile = "/etc/waypost/config.json"
+    /// The maximum size of a configuration file in bytes.
+    package static let maximumFileBytes = 1 << 20
 
     /// This configuration with the provider of consumer tokens in place of the provider of driver tokens; `nil` if
     /// `consumerAuthorization` isn't configured.
@@ -64,7 +66,9 @@ extension Configuration {
     /// Reads a configuration file. If the file doesn't exist, the error message ends with `remedy`.
     package init(file path: String, ifMissing remedy: String) throws(ConfigurationError) {
         let bytes: [UInt8]
-        do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
+        do throws(BoundedFile.Refusal) {
+            bytes = try BoundedFile.contents(of: path, limit: Self.maximumFileBytes)
+        } catch {
             let reason =
                 switch error {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:

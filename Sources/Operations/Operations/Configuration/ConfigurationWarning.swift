@@ -26,15 +26,15 @@ extension Configuration {
     /// All warnings that can be derived from the configuration's values, without any further check.
     package var warnings: [ConfigurationWarning] {
         [("vehicle.providerId", vehicle.providerID), ("vehicle.vehicleId", vehicle.vehicleID)]
-            .compactMap(Self.idWarning) + exampleWarnings + pathWarnings + urlWarnings + headerWarnings
-            + openSecretWarnings
+            .compactMap(idWarning) + exampleWarnings + pathWarnings + urlWarnings + headerWarnings
+            + commandWarnings + openSecretWarnings
     }
 
-    private static func idWarning(_ key: String, _ id: String) -> ConfigurationWarning? {
+    private func idWarning(_ key: String, _ id: String) -> ConfigurationWarning? {
         if Placeholder.isContained(in: id) {
             return ConfigurationWarning(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id")
         }
-        if let warning = spaceWarning(key, id) { return warning }
+        if let warning = Self.spaceWarning(key, id) { return warning }
         if id.isInQuotes || id.utf8.contains(UInt8(ascii: "=")) {
             return ConfigurationWarning(
                 key,
@@ -45,14 +45,22 @@ extension Configuration {
             return ConfigurationWarning(
                 key, "is \(id), which looks like a placeholder; write the id", mayBeIntended: true)
         }
-        let isNumber = id.utf8.allSatisfy(\.isDigit)
-        guard key == "vehicle.providerId", isNumber || id.contains(where: { $0.isUppercase || $0.isWhitespace }) else {
-            return nil
-        }
+        // A simulator accepts a shorter id.
+        let minimumLength = HTTPURL.isLoopback(upload.endpoint.host) ? 1 : 6
+        guard key == "vehicle.providerId", !Self.isProjectID(id, minimumLength: minimumLength) else { return nil }
         return ConfigurationWarning(
             key,
-            "is \"\(id)\", which looks like the project's \(isNumber ? "number" : "name"); write its id, such as "
-                + "my-project-4711 (gcloud projects list)", mayBeIntended: true)
+            "is \"\(id)\", which can't be the id of a Google Cloud project; write the id, not the project's name or "
+                + "number (gcloud projects list)", mayBeIntended: true)
+    }
+
+    /// Returns whether `id` has the form of a project's id: up to 30 lower-case letters, digits and hyphens, beginning
+    /// with a letter. Google requires at least 6 characters.
+    private static func isProjectID(_ id: String, minimumLength: Int) -> Bool {
+        minimumLength...30 ~= id.utf8.count && id.first?.isLetter == true
+            && id.utf8.allSatisfy {
+                $0.isDigit || $0 == UInt8(ascii: "-") || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0
+            }
     }
 
     /// The warnings about a project or a host that is still the example configuration's. If updates go to a simulator,
@@ -121,7 +129,13 @@ extension Configuration {
     /// isn't shown, because it may contain a secret. The upload URL should have no path, because each request adds its
     /// own.
     private var urlWarnings: [ConfigurationWarning] {
-        var warnings = tokenURLs.compactMap { key, url -> ConfigurationWarning? in
+        var warnings = [sharedURLWarning].compactMap(\.self)
+        warnings += tokenURLs.compactMap { key, url -> ConfigurationWarning? in
+            let origin = (try? HTTPURL(url.withPlaceholdersFilled))?.origin ?? ""
+            if origin.hasSuffix(".googleapis.com") {
+                return ConfigurationWarning(
+                    key, "is an address of Google, which issues no such tokens; write your backend's token endpoint")
+            }
             if url.contains("${") {
                 return ConfigurationWarning(key, "has a $ before a placeholder, and the $ is also sent; remove it")
             }
@@ -143,21 +157,52 @@ extension Configuration {
         return warnings
     }
 
-    /// The warnings about headers that contain a placeholder, which would be sent as it is. The headers' values aren't
-    /// shown, because they may be secrets.
+    /// The warning about a token endpoint that can't know which vehicle asks: neither its URL nor a header nor a client
+    /// certificate identifies the vehicle. `nil` if there is no such endpoint.
+    private var sharedURLWarning: ConfigurationWarning? {
+        guard case .http(let settings, let trust) = authorization, settings.headers.isEmpty,
+            trust.clientKeyFile == nil,
+            !["{vehicleId}", vehicle.vehicleID].contains(where: settings.url.contains)
+        else { return nil }
+        return ConfigurationWarning(
+            "authorization.url", "is the same for every vehicle; write {vehicleId} in the place of the vehicle's id",
+            mayBeIntended: true)
+    }
+
+    /// The warnings about headers that contain a placeholder or a path, which would be sent as it is. The headers'
+    /// values aren't shown, because they may be secrets.
     private var headerWarnings: [ConfigurationWarning] {
         providers.flatMap { section, provider in
             guard case .http(let settings, _) = provider else { return [ConfigurationWarning]() }
             return settings.headers.compactMap { header in
-                guard case .literal(let text) = header.secret,
-                    Placeholder.isContained(in: text)
+                guard case .literal(let text) = header.secret else { return nil }
+                let isPath = ["/", "@/"].contains { text.hasPrefix($0) }
+                guard
+                    isPath || Placeholder.isContained(in: text)
                         || Placeholder.isPhrase(String(text.split(separator: " ").last ?? ""))
                 else { return nil }
                 return ConfigurationWarning(
                     "\(section).headers.\(header.name)",
-                    "looks like a placeholder, which is sent unchanged; write the value, or an object such as "
-                        + "{\"file\": PATH, \"scheme\": \"bearer\"}", mayBeIntended: true)
+                    "looks like a \(isPath ? "path" : "placeholder"), which is sent unchanged; write the value, or an "
+                        + "object such as {\"file\": PATH, \"scheme\": \"bearer\"}", mayBeIntended: true)
             }
+        }
+    }
+
+    /// The warnings about arguments of a token command that only a shell would replace or obey.
+    private var commandWarnings: [ConfigurationWarning] {
+        providers.compactMap { section, provider in
+            guard case .command(let arguments, _, _, _) = provider,
+                !["sh", "bash", "dash"].contains(arguments.first?.split(separator: "/").last.map(String.init) ?? ""),
+                let word = arguments.dropFirst().first(where: {
+                    Placeholder.isContained(in: expanded($0).replacing("{tripId}", with: ""))
+                        || ["|", ">", "&&", ";"].contains($0)
+                })
+            else { return nil }
+            return ConfigurationWarning(
+                "\(section).command",
+                "contains \(word), which only a shell understands; write {vehicleId} for the vehicle's id, or begin with "
+                    + "\"/bin/sh\", \"-c\"", mayBeIntended: true)
         }
     }
 

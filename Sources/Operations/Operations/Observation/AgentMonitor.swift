@@ -161,10 +161,10 @@ package final class AgentMonitor: ReportingObserver {
         switch event {
         case .providerAsked: state.withLock { $0.counts.tokenFetches += 1 }
         case .renewal(let renewal, _): note(renewal)
-        case .warning(let warning):
+        case .warnings(let warnings):
             changeState { state, now in
                 state.token.warnedAt = now
-                state.conditions.raise(Condition(warning), on: .code(.tokenSupplyAtRisk), at: now)
+                state.conditions.raise(Condition(warnings), on: .code(.tokenSupplyAtRisk), at: now)
             }
         case .providerAnswered: break
         }

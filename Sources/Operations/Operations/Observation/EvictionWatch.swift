@@ -30,7 +30,8 @@ package struct EvictionWatch: Sendable {
             conditions.append(Condition(thinned: count(.thinned, since: start)))
         }
         if count(.oldest, .age, since: last) > 0 {
-            conditions.append(Condition(lost: count(.oldest, .age, since: start)))
+            conditions.append(
+                Condition(lostOldest: count(.oldest, since: start), aged: count(.age, since: start)))
         }
         return conditions
     }

@@ -1,3 +1,5 @@
+package import Conditions
+import FleetEngine
 import Glibc
 package import LinuxPlatform
 import ReportedText
@@ -7,7 +9,7 @@ import StrictJSON
 /// A client of the service that runs on this machine. It sends requests to the service's status address, which requires
 /// no secret.
 package struct RunningService: Sendable {
-    private let address: LocalAddress
+    package let address: LocalAddress
     private let outboxPath: String
 
     /// The time limit for a response, in seconds.
@@ -20,6 +22,22 @@ package struct RunningService: Sendable {
     package init(_ configuration: Configuration?, at address: LocalAddress? = nil) {
         self.address = configuration?.statusAddress ?? address ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
+    }
+
+    /// Returns the address that the text of an invalid configuration sets as `status.listen`, although the text may not
+    /// be JSON; `nil` if it sets none.
+    package static func address(inInvalidConfiguration text: [UInt8]) -> LocalAddress? {
+        let words = String(decoding: text, as: UTF8.self).split(separator: "\"", omittingEmptySubsequences: false)
+        guard let key = words.firstIndex(of: "listen"), key + 2 < words.endIndex else { return nil }
+        return try? LocalAddress(String(words[key + 2]))
+    }
+
+    /// Returns whether a service that reports `vehicle` answers at `address`. Blocks.
+    static func reports(_ vehicle: VehicleName, at address: LocalAddress) -> Bool {
+        guard let answer = try? statusResponse(from: address),
+            let report = try? JSONValue(parsing: statusAndBody(of: answer).body).decoded(as: StatusReport.self)
+        else { return false }
+        return report.vehicle == vehicle.description
     }
 
     /// Returns the service's status, and the JSON text from which it was decoded.
@@ -60,10 +78,13 @@ package struct RunningService: Sendable {
         }
         switch answer {
         case .failure(let error):
-            if let owner = await serviceProcess,
-                let words = Self.reasonForSilence(at: address, of: owner, outboxPath: outboxPath, error: error)
-            {
-                return .unresponsive(words)
+            if let owner = await serviceProcess {
+                let fault = await onThread(named: "status") { Self.listenFault(at: address, of: owner) }
+                if let words = Self.reasonForSilence(
+                    at: address, of: owner, outboxPath: outboxPath, error: error, fault: fault)
+                {
+                    return .unresponsive(words)
+                }
             }
             let user = EffectiveUser.current
             if case .unix = address, error.number == EACCES, user != 0 {
@@ -103,10 +124,21 @@ package struct RunningService: Sendable {
         }
     }
 
+    /// Returns the reason why the service `owner` can't listen on `address`, found by briefly listening there; `nil` if
+    /// there is none, or if it isn't known. Blocks.
+    private static func listenFault(at address: LocalAddress, of owner: HoldingProcess) -> ListenFault? {
+        do throws(ListenError) { _ = try ListeningSocket(on: address) } catch {
+            guard case .inUse = error else { return error.fault }
+            return error.holder.flatMap { $0.processID == owner.processID ? nil : error.fault }
+        }
+        return nil
+    }
+
     /// Returns the reason why the service doesn't respond although it is running, with the remedy. Returns `nil` if the
-    /// error itself is clear enough.
+    /// error itself is clear enough. `fault` is the reason why the service can't listen, if that is known.
     package static func reasonForSilence(
-        at address: LocalAddress, of owner: HoldingProcess, outboxPath: String, error: SystemError
+        at address: LocalAddress, of owner: HoldingProcess, outboxPath: String, error: SystemError,
+        fault: ListenFault? = nil
     ) -> String? {
         let (fact, cause): (String, String)
         switch error.number {
@@ -117,6 +149,9 @@ package struct RunningService: Sendable {
             fact = "nothing answers within \(timeout) s on \(address)"
             cause = "it hangs, or uses another configuration (specify that file with --config)"
         default: return nil
+        }
+        if let fault, !owner.isStopped {
+            return "\(owner) runs, but \(Condition(statusAddress: "\(address)", unavailable: fault).line)"
         }
         let remedy =
             owner.isStopped
