@@ -590,8 +590,8 @@ struct CheckCommand {
     /// A token command is started without a shell.
     @Test(
         arguments: [
-            (#"["/bin/echo", "$VEHICLE_ID"]"#, "$VEHICLE_ID"), (#"["/bin/cat", "/t", "|", "jq"]"#, "|"),
-            (#"["/bin/echo", "{vehicleId}"]"#, nil), (#"["/bin/sh", "-c", "echo $KEY | jq"]"#, nil),
+            (#"["/bin/echo", "$VEHICLE_ID"]"#, "a variable ($)"), (#"["/bin/cat", "/t", "|", "jq"]"#, "|"),
+            (#"["/bin/echo", "{vehicleId}", "{\"a\": 1}"]"#, nil), (#"["/bin/sh", "-c", "echo $KEY | jq"]"#, nil),
         ] as [(String, String?)])
     func notesWhatOnlyAShellUnderstands(command: String, word: String?) async throws {
         let (lines, _) = try await check(

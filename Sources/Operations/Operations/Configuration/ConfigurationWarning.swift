@@ -189,16 +189,18 @@ extension Configuration {
         }
     }
 
-    /// The warnings about arguments of a token command that only a shell would replace or obey.
+    /// The warnings about arguments of a token command that only a shell would replace or obey. An argument isn't
+    /// shown, because it may be a secret.
     private var commandWarnings: [ConfigurationWarning] {
         providers.compactMap { section, provider in
             guard case .command(let arguments, _, _, _) = provider,
-                !["sh", "bash", "dash"].contains(arguments.first?.split(separator: "/").last.map(String.init) ?? ""),
-                let word = arguments.dropFirst().first(where: {
-                    Placeholder.isContained(in: expanded($0).replacing("{tripId}", with: ""))
-                        || ["|", ">", "&&", ";"].contains($0)
-                })
+                !["sh", "bash", "dash"].contains(arguments.first?.split(separator: "/").last.map(String.init) ?? "")
             else { return nil }
+            let words = arguments.dropFirst()
+            let sign = ["|", ">", "&&", ";"].first(where: words.contains)
+            guard let word = sign ?? (words.contains(where: Placeholder.hasVariable) ? "a variable ($)" : nil) else {
+                return nil
+            }
             return ConfigurationWarning(
                 "\(section).command",
                 "contains \(word), which only a shell understands; write {vehicleId} for the vehicle's id, or begin with "
@@ -223,10 +225,14 @@ private enum Placeholder {
     /// Returns whether `text` contains a placeholder in the syntax of a shell or a template, such as `${VAN}`, `$VAN`,
     /// `{{ van }}` or `<van>`.
     static func isContained(in text: String) -> Bool {
-        let hasVariable = zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
+        hasVariable(text) || text.utf8.contains { "{}<>".utf8.contains($0) }
+    }
+
+    /// Returns whether `text` contains a variable in the syntax of a shell, such as `${VAN}` or `$VAN`.
+    static func hasVariable(_ text: String) -> Bool {
+        zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
             sign == UInt8(ascii: "$") && (next.isAlphanumeric && !next.isDigit || "_{(".utf8.contains(next))
         }
-        return hasVariable || text.utf8.contains { "{}<>".utf8.contains($0) }
     }
 
     /// Returns whether `text` is a phrase such as `YOUR_API_KEY`, `VAN_ID_HERE` or `changeme`, which stands for a

@@ -47,11 +47,6 @@ package final class LogWriter: Sendable {
         }
     }
 
-    /// Writes a line at `level` about a condition that is less severe than its code, without the code's title.
-    package func write(_ level: LogLevel, _ condition: Condition) {
-        write(level, condition.explanation.description, code: condition.code)
-    }
-
     /// Writes one line, if messages of `level` are logged. `code` is the code of the condition that the message is
     /// about.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String, code: ConditionCode? = nil) {

@@ -30,7 +30,7 @@ package struct PendingState: Sendable {
             } catch { return error }
         }
         if let failure = failure ?? nil {
-            log.write(.warning, Condition(unchanged: .pendingState, because: failure, failure.refusal))
+            log.write(Condition(unchanged: .pendingState, because: failure, failure.refusal))
         }
     }
 

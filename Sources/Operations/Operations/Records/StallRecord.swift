@@ -61,7 +61,7 @@ extension Stall {
         if let written = try? EventDescriptor() {
             startThread(named: "last-stall") {
                 do { try record.write(to: path) } catch {
-                    log.write(.error, Condition(unchanged: .stall, because: error, (error as? SystemError)?.refusal))
+                    log.write(Condition(unchanged: .stall, because: error, (error as? SystemError)?.refusal))
                 }
                 written.signal()
             }
