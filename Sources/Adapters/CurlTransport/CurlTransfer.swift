@@ -166,7 +166,8 @@ import ReportedText
     /// The message about the failure that libcurl wrote for this transfer; empty if there is none.
     private var reportedMessage: ReportedText {
         let secrets = exchange.request.secrets + (proxy?.login.map { [$0.password] } ?? [])
-        return ReportedText(unsafe String(cString: errorText), without: secrets)
+        let message = unsafe String(cString: errorText)
+        return ReportedText(message.hasSuffix(".") ? String(message.dropLast()) : message, without: secrets)
     }
 
     /// Makes libcurl close the connection at the end of the transfer, unless other transfers are still using it. After

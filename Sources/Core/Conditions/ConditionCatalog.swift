@@ -129,7 +129,7 @@ extension ConditionCode {
             .warning, "Fleet Engine unreachable",
             "wait for coverage; if that doesn't help, check the vehicle's network and upload.endpoint"),
         .tlsFailed: Entry(
-            .warning, "no secure connection", "check that the port of upload.endpoint speaks https"),
+            .warning, "TLS connection failed", "check that the port of upload.endpoint speaks https"),
         .certificateOutsideItsTime: Entry(
             .error, "certificate expired or not yet valid",
             "set this host's clock; if the clock is right, a captive portal or a proxy is answering: use another network, or correct upload.endpoint"

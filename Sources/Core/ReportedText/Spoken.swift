@@ -8,7 +8,7 @@ extension Duration {
         case ..<7170: "\((seconds + 30) / 60) min"
         case ..<171_000: "\((seconds + 1800) / 3600) h"
         case ..<63_072_000: "\((seconds + 43_200) / 86_400) days"
-        default: "\(seconds / 31_556_952) years"
+        default: "\((seconds + 15_778_476) / 31_556_952) years"
         }
     }
 }
