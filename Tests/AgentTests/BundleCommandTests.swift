@@ -65,6 +65,22 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
+    /// The outbox's owner may plant a link next to it, but root reads none of the files.
+    @Test func followNoLinkNextToTheOutbox() async throws {
+        let directory = try TemporaryDirectory()
+        let target = try directory.write(Self.secret.utf8, to: "shadow")
+        let config = try ServiceSetup(receiver: #"{"type": "stdin"}"#).write(in: directory)
+        for suffix in ["", "-wal", ".vehicle", ".stalled", ".pending-state", ".reserve"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: directory.path("outbox.sqlite" + suffix), withDestinationPath: target)
+        }
+        let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"])
+        let text = Self.output(of: outcome)
+        #expect(outcome.ending == .exited(0))
+        #expect(text.contains("outbox.sqlite-wal  a symbolic link") && !text.contains(Self.secret), "\(text)")
+        #expect(String(decoding: try Data(contentsOf: URL(filePath: target)), as: UTF8.self) == Self.secret)
+    }
+
     /// If `-o` names a configuration, a token or another file by mistake, the file is kept. An earlier bundle is
     /// replaced.
     @Test func neverReplaceOtherFiles() async throws {

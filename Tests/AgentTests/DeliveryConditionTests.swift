@@ -133,6 +133,22 @@ import WaypostTestSupport
         #expect(condition.cause.description.hasSuffix(" (over IPv6; IPv4 is next)"))
     }
 
+    /// An unknown authority on the right host is probably the operator's own.
+    @Test(
+        arguments: [
+            (
+                .certificateNotTrusted, .unknownAuthority,
+                "if the certificate authority is your own, set upload.caFile; "
+            ),
+            (.certificateNotTrusted, .otherHostName, "log in to the network (a captive portal), or use another "),
+            (.transportFailed, nil, "run waypost check, and correct upload.caFile"),
+            (.unknownContentEncoding, nil, "turn off compression in the proxy, or correct upload.endpoint"),
+        ] as [(HTTPTransportError.Code, CertificateFault?, String)])
+    func haveARemedyForACertificate(code: HTTPTransportError.Code, fault: CertificateFault?, remedy: String) {
+        let error = HTTPTransportError(code, "words", certificateFault: fault)
+        #expect(Condition(DeliveryOutcome(of: error, from: ""))?.remedy.description.hasPrefix(remedy) == true)
+    }
+
     @Test func reportThatEverythingIsRejected() {
         #expect(Condition(.everythingRejected(.sample("400"))).code == .everythingRejected)
     }

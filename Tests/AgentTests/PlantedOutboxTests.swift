@@ -161,13 +161,17 @@ struct PlantedOutbox {
         #expect(text(outcome.standardOutput).contains(note))
     }
 
-    @Test(arguments: ["check", "run"]) func keepsAFileAtTheConfiguredStatusSocket(command: String) async throws {
+    @Test func keepsAFileAtTheConfiguredStatusSocket() async throws {
         let path = try directory.write("worth keeping".utf8, to: "file")
         let config = try ServiceSetup(status: "unix:\(path)").write(in: directory)
-        let outcome = try await BuiltProgram.run([command, "--config", config])
-        #expect(outcome.ending == .exited(78))
-        let words = text(outcome.standardError + outcome.standardOutput)
-        #expect(words.contains("\(path) is a file, not a socket, and is left unchanged; choose "))
+        let check = try await BuiltProgram.run(["check", "--config", config])
+        #expect(check.ending == .exited(78))
+        let words = "\(path) is a file, not a socket, and is left unchanged; choose "
+        #expect(text(check.standardError + check.standardOutput).contains(words))
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        #expect(await service.errors.line(saying: words) != nil, "the service runs without a status address")
+        #expect(await service.terminate().ending == .exited(0))
         #expect(try content(of: "file") == "worth keeping")
     }
 

@@ -90,7 +90,7 @@ struct PrivateDrives {
         // The switch makes the vehicle private.
         try turnPrivateModeOn()
         for epoch in epochs[10..<14] { #expect(try await !send(epoch)) }
-        try await evidence.collect([["bundle", "-o", "-", "--with-positions"]])
+        try await evidence.collect([["bundle", "-o", "-"]])
         try turnPrivateModeOff()
         try #require(await service.errors.line(saying: Self.endMessage, times: 2) != nil)
 
@@ -186,7 +186,7 @@ struct PrivateDrives {
                 && Self.count(of: Self.withheldMessage, in: lines.dropFirst(before)) >= hour.count - 1
         }
         try #require(isJudged)
-        try await evidence.collect([["status"], ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"]])
+        try await evidence.collect([["status"], ["outbox", "export"], ["bundle", "-o", "-"]])
 
         try turnPrivateModeOff()
         try #require(await service.errors.line(saying: Self.endMessage, times: 2) != nil)
@@ -237,6 +237,7 @@ private struct Evidence {
         }
         for words in commands {
             let outcome = try await BuiltProgram.run(words + ["--config", config])
+            #expect(outcome.ending != .exited(64), "\(words)")
             shown += String(decoding: outcome.standardOutput + outcome.standardError, as: UTF8.self)
         }
     }

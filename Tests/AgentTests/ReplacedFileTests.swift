@@ -23,12 +23,14 @@ struct ReplacedFiles {
     }
 
     /// Starts a service with another party's authority, certificate and key, for a server that requires the right ones.
-    private func startService(for server: NginxServer, port: UInt16, usesClientCertificate: Bool) async throws
-        -> RunningProgram
-    {
+    private func startService(
+        for server: NginxServer, port: UInt16, usesClientCertificate: Bool, hasAuthorities: Bool = true
+    ) async throws -> RunningProgram {
         let others = try TemporaryDirectory()
         try await TestCertificates.make(in: others)
-        try install(usesClientCertificate ? server.caFile : TestCertificates.caFile(in: others), as: "ca.pem")
+        if hasAuthorities {
+            try install(usesClientCertificate ? server.caFile : TestCertificates.caFile(in: others), as: "ca.pem")
+        }
         try install(TestCertificates.clientCredentials(in: others).certificate, as: "van.pem")
         try install(TestCertificates.clientCredentials(in: others).key, as: "van.key")
         let directory = bench.directory
@@ -51,6 +53,20 @@ struct ReplacedFiles {
         try await NginxServer(
             token: TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970)),
             answer: #"{"name":"providers/p/vehicles/van-7"}"#)
+    }
+
+    /// The service starts without the files, so positions are stored meanwhile.
+    @Test func missingAuthoritiesAreUsedOnceTheyExist() async throws {
+        let server = try await makeServer()
+        let service = try await startService(
+            for: server, port: server.port, usesClientCertificate: false, hasAuthorities: false)
+        let line = try #require(await service.errors.line(saying: "no secure connection to the token issuer")).text
+        #expect(line.contains("authorization.caFile \(bench.directory.path("ca.pem")) cannot be read"), "\(line)")
+        try #require(await service.errors.line(saying: "accepted update 1") != nil)
+        try install(server.caFile, as: "ca.pem")
+        #expect(await service.errors.line(saying: "certificate files replaced") != nil)
+        #expect(await service.errors.line(saying: "delivered 1 update in ") != nil)
+        #expect(await service.terminate().ending == .exited(0))
     }
 
     @Test(arguments: [true, false]) func replacedAuthoritiesAreUsed(isReloadRequested: Bool) async throws {

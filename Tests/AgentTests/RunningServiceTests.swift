@@ -230,7 +230,6 @@ import WaypostTestSupport
         let disk = try TinyFileSystem(at: bench.directory.path("disk"), megabytes: 2)
         let store = bench.directory.path("disk/outbox.sqlite")
         switch problem {
-        case "full": try disk.fill()
         case "read-only": try disk.setReadOnly(true)
         default: try FileSystem.createDirectory(at: store)
         }
@@ -246,7 +245,6 @@ import WaypostTestSupport
             try #require(await bench.arrival(of: epoch) != nil)
         }
         switch problem {
-        case "full": try disk.free()
         case "read-only": try disk.setReadOnly(false)
         default: try FileManager.default.removeItem(atPath: store)
         }

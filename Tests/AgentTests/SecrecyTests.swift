@@ -81,7 +81,7 @@ struct Secrecy {
         var text = ""
         for words in [
             ["check", "--online"], ["config"], ["config", "--json"], ["token"], ["outbox", "list"],
-            ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"],
+            ["outbox", "export"], ["bundle", "-o", "-"],
         ] {
             // The service holds the receiver, or the receiver is silent. With empty input, the command needn't wait for
             // it.
@@ -90,6 +90,7 @@ struct Secrecy {
                 .replacing(/"receiver": \{[^}]*\}/, with: #""receiver": {"type": "stdin"}"#)
             try Data(silent.utf8).write(to: URL(filePath: withoutReceiver))
             let outcome = try await BuiltProgram.run(words + ["--config", withoutReceiver])
+            #expect(outcome.ending != .exited(64), "\(words)")
             text += String(decoding: outcome.standardOutput + outcome.standardError, as: UTF8.self)
         }
         return text

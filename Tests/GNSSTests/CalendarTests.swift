@@ -130,6 +130,8 @@ import WaypostTestSupport
         ("061086", "2026-01-05T10:15:30.000Z", .weekRolloverRepaired),
         // Default dates that aren't off by roll-overs.
         ("010925", nil, .dateTooEarly), ("010124", nil, .dateTooEarly),
+        // A receiver that doesn't know the time yet, not a roll-over.
+        ("060180", nil, .dateTooEarly),
     ]
 
     @Test(arguments: repairs)

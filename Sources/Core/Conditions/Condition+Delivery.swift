@@ -106,11 +106,11 @@ extension ConditionCode {
     fileprivate init(_ cause: LostExchange.Cause) {
         self =
             switch cause {
-            case .cancelled, .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .clientFailed:
-                .networkUnavailable
+            case .cancelled, .nameNotResolved, .connectionFailed, .timedOut, .connectionLost: .networkUnavailable
             case .tlsFailed: .tlsFailed
             case .untrustedCertificate(.notValidNow?): .certificateOutsideItsTime
-            case .untrustedCertificate: .certificateUntrusted
+            // The transport itself fails if a certificate file is unusable.
+            case .untrustedCertificate, .clientFailed: .certificateUntrusted
             case .malformedAnswer, .answerTooLarge, .undecodableAnswer: .intercepted
             }
     }
@@ -150,7 +150,13 @@ extension LostExchange {
     /// The remedy; empty if the catalog's remedy for the code applies.
     fileprivate var remedy: ReportedText {
         if let proxyFault { return proxyFault.wording().remedy }
-        return cause == .undecodableAnswer ? "turn off compression in the proxy, or correct upload.endpoint" : ""
+        return switch cause {
+        case .undecodableAnswer: "turn off compression in the proxy, or correct upload.endpoint"
+        case .untrustedCertificate(.unknownAuthority?):
+            "if the certificate authority is your own, set upload.caFile; otherwise, another server is answering (a captive portal or a proxy): log in to the network, or use another network"
+        case .clientFailed: "run waypost check, and correct upload.caFile"
+        default: ""
+        }
     }
 
     fileprivate func abortCause(for reason: AbortReason) -> ReportedText {

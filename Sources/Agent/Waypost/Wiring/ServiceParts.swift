@@ -54,7 +54,9 @@ struct ServiceParts: Sendable {
         if let ownProvider {
             provider = ownProvider
         } else {
-            provider = try configuration.makeProvider { [monitor] in monitor.note($0) }
+            provider = try configuration.makeProvider(toleratesFiles: !configuration.readsRecording) { [monitor] in
+                monitor.note($0)
+            }
         }
         return configuration.makeTokenCache(
             for: provider, clock: ContinuousClock(), policy: policy,
@@ -72,8 +74,8 @@ struct ServiceParts: Sendable {
     func makeAgent(
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {
-        let transport = try configuration.makeTransport()
         let isRecording = configuration.readsRecording
+        let transport = try configuration.makeTransport(toleratesFiles: !isRecording)
         var parts = VehicleAgent.Parts(
             source: configuration.makeSource(
                 present: { [present] in present.time }, foundRate: foundRate, progress: progress, tap: recorder),

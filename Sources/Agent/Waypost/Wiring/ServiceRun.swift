@@ -40,7 +40,7 @@ struct ServiceRun: Sendable {
     init(_ configuration: Configuration, _ options: Options) async throws(AgentError) {
         self.configuration = configuration
         self.options = options
-        status = try StatusAddress(configuration.statusAddress)
+        status = StatusAddress(configuration.statusAddress)
         parts = ServiceParts(configuration, isRecorded: options.recordingDirectory != nil, after: options.last)
         if let file = options.reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
         certificateFiles = CertificateFileStates(configuration)

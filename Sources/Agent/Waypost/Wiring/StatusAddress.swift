@@ -17,13 +17,10 @@ struct StatusAddress: Sendable {
     private static let minimumPause = Duration.seconds(1)
     private static let maximumPause = Duration.seconds(30)
 
-    /// Tries to listen on `configured`. If the address is in use, the service starts anyway, and `run` tries again.
-    ///
-    /// - Throws: an error if the system doesn't allow listening on this address, so that retrying is pointless.
-    init(_ configured: LocalAddress) throws(AgentError) {
+    /// Tries to listen on `configured`. If that fails, the service starts anyway, and `run` tries again.
+    init(_ configured: LocalAddress) {
         self.configured = configured
         do throws(ListenError) { first = .success(try Self.listen(on: configured, routes: routes)) } catch {
-            if case .refused = error.fault { throw AgentError(.configuration, "status.listen: \(error)") }
             first = .failure(error)
         }
     }

@@ -6,6 +6,7 @@ import GNSS
 package import GNSSReceiver
 package import HTTPMessages
 package import LinuxPlatform
+import ReportedText
 package import Reporting
 package import TimeAndChance
 package import VehicleAuthorization
@@ -13,8 +14,15 @@ package import VehicleAuthorization
 extension Configuration {
     /// Returns a transport to Fleet Engine with at most `connections` connections. If `connections` is `nil`, the limit
     /// is the number that one vehicle needs.
-    package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
-        try Self.makeTransport(with: uploadCertificateFiles, proxy: upload.proxy, connections: connections)
+    ///
+    /// If a certificate file is unusable and `toleratesFiles` is `true`, every exchange over the transport fails.
+    ///
+    /// - Throws: an error if a certificate file is unusable.
+    package func makeTransport(
+        connections: Int? = nil, toleratesFiles: Bool = false
+    ) throws(AgentError) -> any HTTPTransport {
+        try Self.makeTransport(
+            with: uploadCertificateFiles, proxy: upload.proxy, connections: connections, toleratesFiles: toleratesFiles)
     }
 
     /// Returns a delivery that sends the configured vehicle's updates over `transport`, with tokens from
@@ -98,9 +106,11 @@ extension Configuration {
     /// Returns the configured token provider, without a cache.
     ///
     /// If `reportsCertificateEnd` is `true`, the provider's responses contain the time at which the endpoint's
-    /// certificate expires. If the provider is a command, `report` receives warnings about its processes.
+    /// certificate expires. `toleratesFiles` means the same as for `makeTransport`. If the provider is a command,
+    /// `report` receives warnings about its processes.
     package func makeProvider(
-        reportsCertificateEnd: Bool = false, report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
+        reportsCertificateEnd: Bool = false, toleratesFiles: Bool = false,
+        report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) throws(AgentError) -> any TokenProvider {
         let section = authorizationSection
         let synchronizedClock: @Sendable () -> Double? = { UTCTime.synchronizedSystem?.secondsSince1970 }
@@ -110,7 +120,8 @@ extension Configuration {
                 return try HTTPTokenProvider(
                     settings, section: section, providerID: vehicle.providerID,
                     transport: try Self.makeTransport(
-                        with: tokenCertificateFiles, proxy: trust.proxy, reportsCertificateEnd: reportsCertificateEnd),
+                        with: tokenCertificateFiles, proxy: trust.proxy, reportsCertificateEnd: reportsCertificateEnd,
+                        toleratesFiles: toleratesFiles),
                     sendsCertificate: trust.clientKeyFile != nil, synchronizedClock: synchronizedClock)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
@@ -126,9 +137,13 @@ extension Configuration {
     }
 
     private static func makeTransport(
-        with files: CertificateFiles, proxy: HTTPProxy?, connections: Int? = nil, reportsCertificateEnd: Bool = false
+        with files: CertificateFiles, proxy: HTTPProxy?, connections: Int? = nil, reportsCertificateEnd: Bool = false,
+        toleratesFiles: Bool
     ) throws(AgentError) -> any HTTPTransport {
-        if let problem = files.problems.first { throw AgentError(.configuration, problem) }
+        if let problem = files.problems.first {
+            guard toleratesFiles else { throw AgentError(.configuration, problem) }
+            return UnusableTransport(problem: ReportedText(problem, limit: ReportedText.longestSentence))
+        }
         var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.caFile)
         if let connections { options.maximumConnections = connections }
         options.clientCertificate = files.clientCertificate
@@ -169,4 +184,16 @@ extension Presence {
         case .offline: self = .offline
         }
     }
+}
+
+/// A transport whose certificate files are unusable, so that every exchange fails. The service starts with it, and
+/// replaces it when the files have been replaced.
+private struct UnusableTransport: HTTPTransport {
+    let problem: ReportedText
+
+    func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+        throw HTTPTransportError(.transportFailed, problem)
+    }
+
+    func networkChanged() {}
 }
