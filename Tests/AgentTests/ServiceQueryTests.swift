@@ -108,6 +108,22 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
+    /// The address in the configuration belongs to another vehicle's service.
+    @Test(arguments: ["why", "status"]) func sayThatTheServiceReportsAnotherVehicle(command: String) async throws {
+        let bench = try ServiceBench()
+        let service = try bench.start(Self.statusSocketEdit(for: bench))
+        try #require(await service.errors.line(saying: "status at") != nil)
+        let text = try String(contentsOf: URL(filePath: bench.directory.path("config.json")), encoding: .utf8)
+        let config = try bench.directory.write(
+            text.replacing(#""vehicleId": "van-7""#, with: #""vehicleId": "van-8""#).utf8, to: "other.json")
+        let outcome = try await BuiltProgram.run([command, "--config", config])
+        #expect(outcome.ending == .exited(1))
+        let said = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(
+            said.contains("for another vehicle, providers/p/vehicles/van-7; if this vehicle should run, "), "\(said)")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     @Test func nameTheHolderOfTheStatusAddress() {
         let words = Operations.RunningService.reasonForSilence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: 7, command: "waypost"),
@@ -247,7 +263,8 @@ import WaypostTestSupport
         let unheard =
             "\(owner) uses the outbox \(bench.directory.path("outbox.sqlite")), but nothing listens on unix:\(address): "
         let lost =
-            unheard + "it uses another configuration (specify that file with --config), or its socket was removed; "
+            unheard
+            + "it uses another configuration (specify that file with --config), or can't listen there (see its log); "
             + "stop it (kill \(service.processID)) and start it again"
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(why.ending == .exited(69))

@@ -121,8 +121,9 @@ import ReportedText
 
     /// The outcome if the exchange is cancelled. A proxy that hasn't answered yet may be the reason.
     var cancellation: CurlExchange.Outcome {
-        let hasAnswered = easy.number(CURLINFO_HTTP_CONNECTCODE) != 0
-        return failure(.cancelled, .cancelled, proxyFault: hasAnswered ? nil : proxyFault(.timedOut))
+        let isSilent = easy.number(CURLINFO_HTTP_CONNECTCODE) == 0
+        let cause = proxy.flatMap { isSilent ? ProxyFault.Cause(CURLE_OPERATION_TIMEDOUT, of: $0.scheme) : nil }
+        return failure(.cancelled, .cancelled, proxyFault: cause.flatMap(proxyFault))
     }
 
     /// Returns the fault of the configured proxy; `nil` if there is no proxy, or if there is a connection through it.

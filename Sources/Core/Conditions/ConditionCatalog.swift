@@ -190,7 +190,8 @@ extension ConditionCode {
             "restart with --record and a directory that has free space and is writable by the service's user"),
         .reloadRejected: Entry(
             .warning, "reload rejected",
-            "correct the configuration and reload again; until then, the current configuration stays in use"),
+            "correct the configuration or its files, and reload or restart; until then, the current configuration stays in use"
+        ),
         .lastRunStalled: Entry(
             .warning, "last run stalled and terminated itself", "find the device or disk that hung (journalctl -k)"),
         .internalError: Entry(

@@ -30,6 +30,8 @@ struct StatusCommand {
             return .done
         }
         let (report, json) = try await service.report()
+        let notice = service.notice(about: report)
+        if let notice { Terminal.say("waypost: \(notice)") }
         if asJSON {
             let text = String(decoding: json, as: UTF8.self)
             try StandardOutput.write(line: text.last == "\n" ? String(text.dropLast()) : text)
@@ -37,7 +39,7 @@ struct StatusCommand {
             try WhyCommand.write(report.verdict(at: .system))
             for line in StatusPage.facts(report, width: LabelledLines.width) { try StandardOutput.write(line: line) }
         }
-        return report.isWell ? .done : .failed
+        return report.isWell && notice == nil ? .done : .failed
     }
 }
 

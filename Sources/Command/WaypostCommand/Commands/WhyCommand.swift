@@ -15,12 +15,14 @@ struct WhyCommand {
 
     func run() async throws -> ExitStatus {
         let report = try await service.report().report
+        let notice = service.notice(about: report)
+        if let notice { Terminal.say("waypost: \(notice)") }
         if asJSON {
             try StandardOutput.write(line: try WhyReport(report).json)
         } else {
             try Self.write(report.verdict(at: .system))
         }
-        return report.isWell ? .done : .failed
+        return report.isWell && notice == nil ? .done : .failed
     }
 
     /// Writes the verdict. On a terminal, the remedies are bold.

@@ -11,6 +11,8 @@ import StrictJSON
 package struct RunningService: Sendable {
     package let address: LocalAddress
     private let outboxPath: String
+    /// The configured vehicle; `nil` if the configuration isn't known.
+    private let vehicle: VehicleName?
 
     /// The time limit for a response, in seconds.
     private static let timeout = 10
@@ -22,6 +24,7 @@ package struct RunningService: Sendable {
     package init(_ configuration: Configuration?, at address: LocalAddress? = nil) {
         self.address = configuration?.statusAddress ?? address ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
+        vehicle = configuration?.vehicle
     }
 
     /// Returns the address that the text of an invalid configuration sets as `status.listen`, although the text may not
@@ -38,6 +41,13 @@ package struct RunningService: Sendable {
             let report = try? JSONValue(parsing: statusAndBody(of: answer).body).decoded(as: StatusReport.self)
         else { return false }
         return report.vehicle == vehicle.description
+    }
+
+    /// Returns a notice if `report` is about another vehicle than the configuration; otherwise `nil`.
+    package func notice(about report: StatusReport) -> String? {
+        guard let vehicle, report.vehicle != vehicle.description else { return nil }
+        let service = "waypost \(report.version) is running at \(address)"
+        return OnlineFinding.otherVehicle(report.vehicle, nil, service: service).sentence.description
     }
 
     /// Returns the service's status, and the JSON text from which it was decoded.
@@ -144,7 +154,8 @@ package struct RunningService: Sendable {
         switch error.number {
         case ECONNREFUSED, ENOENT:
             fact = "nothing listens on \(address)"
-            cause = "it uses another configuration (specify that file with --config), or its socket was removed"
+            cause =
+                "it uses another configuration (specify that file with --config), or can't listen there (see its log)"
         case EAGAIN, ETIMEDOUT:
             fact = "nothing answers within \(timeout) s on \(address)"
             cause = "it hangs, or uses another configuration (specify that file with --config)"
