@@ -32,7 +32,7 @@ struct GPSDComparison {
         var reportedTimes: Set<Int64> = []
         splitter.split(transcript.span) { line in
             guard let report = GPSDReport(line) else { return }
-            if case .position(_, _, let fix?) = report { reportedTimes.insert(Self.timeModuloRollOver(of: fix)) }
+            if case .position(_, _, let fix?, _) = report { reportedTimes.insert(Self.timeModuloRollOver(of: fix)) }
             _ = session.handle(report, at: .zero) { fixesThroughGPSD.append($0) }
         }
         session.finish { fixesThroughGPSD.append($0) }

@@ -14,7 +14,7 @@ let fullReport =
     private func parsedReport(in text: String) -> GPSDReport? { GPSDReport(Array(text.utf8)) }
 
     private func fix(in text: String) throws -> Fix? {
-        guard case .position(_, _, let fix) = try #require(parsedReport(in: text)) else {
+        guard case .position(_, _, let fix, _) = try #require(parsedReport(in: text)) else {
             Issue.record("not parsed as a position")
             return nil
         }

@@ -111,6 +111,23 @@ func positionReport(from device: String, second: Int, latitude: Double = 48, mod
         #expect(session.takeWarning() == .dateTooEarly && session.obstacle == nil)
     }
 
+    /// The position isn't used, and the operator learns why.
+    @Test(
+        arguments: [
+            (#""mode":3"#, #""mode":3,"status":8"#, .simulatedOrManual),
+            (#""mode":3"#, #""mode":3,"status":7"#, .simulatedOrManual),
+            ("\"lat\":1", "\"lat\":0", .nullIsland), (#""mode":3"#, #""mode":3"#, nil),
+        ] as [(String, String, ReceiverWarning?)])
+    mutating func warnAboutAnUnusedPosition(part: String, replacement: String, warning: ReceiverWarning?) throws {
+        let report = positionReport(from: "/dev/a", second: 1, latitude: 1)
+        try #require(report.contains(part), "\(report)")
+        var text = report.replacing(part, with: replacement)
+        if warning == .nullIsland { text = text.replacing(/"lon":[0-9.]+/, with: "\"lon\":0") }
+        try receive(text)
+        idle(at: .seconds(2))
+        #expect(session.takeWarning() == warning && fixes.isEmpty == (warning != nil))
+    }
+
     static let obstacles: [(String?, [String], GPSDFault?)] = [
         (nil, [], nil),
         (nil, [#"{"class":"DEVICES","devices":[]}"#], .noDevice),

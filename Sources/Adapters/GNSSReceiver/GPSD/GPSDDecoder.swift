@@ -116,11 +116,11 @@ struct GPSDSession: Sendable {
         case .rejection(let message):
             rejection = message.loggable
             return false
-        case .position(let device, let time, let fix):
+        case .position(let device, let time, let fix, let obstacle):
             guard isWanted(device) else { return false }
             rejection = nil
             let meant = fix.map { dates.instant(meantBy: $0.timeOfFix) }
-            warning = meant?.warning ?? warning
+            warning = meant?.warning ?? obstacle ?? warning
             if let fix, let time = meant?.instant {
                 accept(fix, meantAt: time, of: device, at: now, emit)
             } else if device == chosenDevice {

@@ -8,8 +8,9 @@ enum GPSDReport: Sendable, Hashable {
     case devices([String: Bool])
     /// DEVICE: gpsd has opened or closed a device.
     case device(path: String, isOpen: Bool)
-    /// TPV: time, position and velocity; the fix is `nil` if there is no usable position.
-    case position(device: String, time: UTCTime?, Fix?)
+    /// TPV: time, position and velocity; the fix is `nil` if there is no usable position. The warning says why a
+    /// position isn't used; it is `nil` if that isn't known.
+    case position(device: String, time: UTCTime?, Fix?, ReceiverWarning?)
     /// SKY: HDOP, the number of satellites used, and the satellites in view if they are listed.
     case sky(device: String, hdop: Double?, satellitesUsed: Int?, Sky? = nil)
     /// GST: the receiver's own error estimate, as the radius in metres of the circle that contains the position with 68
@@ -33,7 +34,10 @@ enum GPSDReport: Sendable, Hashable {
         case "DEVICE":
             guard let (path, isOpen) = Self.device(object) else { return nil }
             self = .device(path: path, isOpen: isOpen)
-        case "TPV": self = .position(device: device ?? "", time: object.time, Fix(positionReport: object))
+        case "TPV":
+            self = .position(
+                device: device ?? "", time: object.time, Fix(positionReport: object),
+                ReceiverWarning(positionReport: object))
         case "SKY":
             self = .sky(
                 device: device ?? "", hdop: object["hdop"]?.doubleValue.flatMap { $0 > 0 && $0 < 99 ? $0 : nil },
@@ -69,15 +73,28 @@ enum GPSDReport: Sendable, Hashable {
     }
 }
 
+extension ReceiverWarning {
+    /// Reads from a TPV object why its position isn't used; `nil` if there is no reason, or no position.
+    fileprivate init?(positionReport object: JSONValue) {
+        switch object["status"]?.integerValue {
+        // Status 7 means that only the time is measured, at a position that was entered. Status 8 means a simulation.
+        case 7, 8: self = .simulatedOrManual
+        default:
+            guard object["lat"]?.doubleValue == 0, object["lon"]?.doubleValue == 0 else { return nil }
+            self = .nullIsland
+        }
+    }
+}
+
 extension Fix {
-    /// Reads a TPV object; `nil` if it has no position or time, or if the position was simulated or entered by hand.
+    /// Reads a TPV object; `nil` if it has no position or time, or if the position isn't used.
     fileprivate init?(positionReport object: JSONValue) {
         let status = object["status"]?.integerValue
-        // Status 7 means that only the time is measured, at a position that was entered. Status 8 means a simulation.
-        guard status != 7, status != 8, let mode = object["mode"]?.integerValue.flatMap({ fixModes[$0] }),
+        guard ReceiverWarning(positionReport: object) == nil,
+            let mode = object["mode"]?.integerValue.flatMap({ fixModes[$0] }),
             let time = object.time, let latitude = object["lat"]?.doubleValue,
             let longitude = object["lon"]?.doubleValue,
-            (-90...90).contains(latitude), (-180...180).contains(longitude), latitude != 0 || longitude != 0
+            (-90...90).contains(latitude), (-180...180).contains(longitude)
         else { return nil }
         let quality = status.flatMap { fixQualities[$0] } ?? .gps
         self.init(timeOfFix: time, latitude: latitude, longitude: longitude, quality: quality)
