@@ -35,9 +35,9 @@ enum GPSDReport: Sendable, Hashable {
             guard let (path, isOpen) = Self.device(object) else { return nil }
             self = .device(path: path, isOpen: isOpen)
         case "TPV":
-            self = .position(
-                device: device ?? "", time: object.time, Fix(positionReport: object),
-                ReceiverWarning(positionReport: object))
+            let warning = ReceiverWarning(positionReport: object)
+            let fix = warning == nil ? Fix(positionReport: object) : nil
+            self = .position(device: device ?? "", time: object.time, fix, warning)
         case "SKY":
             self = .sky(
                 device: device ?? "", hdop: object["hdop"]?.doubleValue.flatMap { $0 > 0 && $0 < 99 ? $0 : nil },
@@ -87,16 +87,14 @@ extension ReceiverWarning {
 }
 
 extension Fix {
-    /// Reads a TPV object; `nil` if it has no position or time, or if the position isn't used.
+    /// Reads a TPV object whose position may be used; `nil` if it has no position or time.
     fileprivate init?(positionReport object: JSONValue) {
-        let status = object["status"]?.integerValue
-        guard ReceiverWarning(positionReport: object) == nil,
-            let mode = object["mode"]?.integerValue.flatMap({ fixModes[$0] }),
+        guard let mode = object["mode"]?.integerValue.flatMap({ fixModes[$0] }),
             let time = object.time, let latitude = object["lat"]?.doubleValue,
             let longitude = object["lon"]?.doubleValue,
             (-90...90).contains(latitude), (-180...180).contains(longitude)
         else { return nil }
-        let quality = status.flatMap { fixQualities[$0] } ?? .gps
+        let quality = object["status"]?.integerValue.flatMap { fixQualities[$0] } ?? .gps
         self.init(timeOfFix: time, latitude: latitude, longitude: longitude, quality: quality)
         self.mode = mode
         readAltitude(object)
