@@ -55,7 +55,7 @@ struct ReplacedFiles {
             answer: #"{"name":"providers/p/vehicles/van-7"}"#)
     }
 
-    /// The service starts without the files, so positions are stored meanwhile.
+    /// Positions are stored until the files exist.
     @Test func missingAuthoritiesAreUsedOnceTheyExist() async throws {
         let server = try await makeServer()
         let service = try await startService(

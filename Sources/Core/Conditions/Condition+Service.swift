@@ -40,8 +40,7 @@ extension Condition {
             facts: .causedBy(failure.code, failure.facts))
     }
 
-    /// Creates the condition for files of the configuration that other users can change; returns `nil` if there are
-    /// none.
+    /// Creates the condition for `files`, which other users can change. Returns `nil` if `files` is empty.
     package init?(exposed files: [Wording]) {
         guard let first = files.first else { return nil }
         self.init(.configurationExposed, first, and: Array(files.dropFirst()))

@@ -113,11 +113,15 @@ extension Arguments {
     func runningService(
         defaultFile: String = Configuration.defaultFile, say: (String) -> Void = Terminal.say
     ) throws(ConfigurationError) -> RunningService {
-        let file = value("--config") ?? defaultFile
-        guard let text = try? BoundedFile.contents(of: file, limit: Configuration.maximumFileBytes) else {
-            return RunningService(value("--config") == nil ? nil : try configuration())
-        }
-        do { return RunningService(try Configuration(file: file)) } catch {
+        let named = value("--config")
+        do { return RunningService(try configuration(defaultFile: defaultFile)) } catch {
+            guard
+                let text = try? BoundedFile.contents(
+                    of: named ?? defaultFile, limit: Configuration.maximumFileBytes)
+            else {
+                if named != nil { throw error }
+                return RunningService(nil)
+            }
             for problem in error.problems { say("waypost: \(problem)") }
             let service = RunningService(nil, at: RunningService.address(inInvalidConfiguration: text))
             say(

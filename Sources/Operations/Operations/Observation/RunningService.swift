@@ -37,10 +37,12 @@ package struct RunningService: Sendable {
 
     /// Returns whether a service that reports `vehicle` answers at `address`. Blocks.
     static func reports(_ vehicle: VehicleName, at address: LocalAddress) -> Bool {
-        guard let answer = try? statusResponse(from: address),
-            let report = try? JSONValue(parsing: statusAndBody(of: answer).body).decoded(as: StatusReport.self)
-        else { return false }
-        return report.vehicle == vehicle.description
+        guard let answer = try? statusResponse(from: address) else { return false }
+        return report(in: statusAndBody(of: answer).body)?.vehicle == vehicle.description
+    }
+
+    private static func report(in body: [UInt8]) -> StatusReport? {
+        try? JSONValue(parsing: body).decoded(as: StatusReport.self)
     }
 
     /// Returns a notice if `report` is about another vehicle than the configuration; otherwise `nil`.
@@ -114,7 +116,7 @@ package struct RunningService: Sendable {
                 })
         case .success(let bytes):
             let (status, body) = Self.statusAndBody(of: bytes)
-            guard status == 200, let report = try? JSONValue(parsing: body).decoded(as: StatusReport.self) else {
+            guard status == 200, let report = Self.report(in: body) else {
                 let words = ReportedText(bytes: body, limit: 200)
                 return .otherProgram(
                     "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; the answer: \(words)"
@@ -134,8 +136,8 @@ package struct RunningService: Sendable {
         }
     }
 
-    /// Returns the reason why the service `owner` can't listen on `address`, found by briefly listening there; `nil` if
-    /// there is none, or if it isn't known. Blocks.
+    /// Briefly listens on `address`, to find out why the service `owner` can't. Returns the reason; `nil` if it isn't
+    /// known. Blocks.
     private static func listenFault(at address: LocalAddress, of owner: HoldingProcess) -> ListenFault? {
         do throws(ListenError) { _ = try ListeningSocket(on: address) } catch {
             guard case .inUse = error else { return error.fault }
