@@ -96,14 +96,13 @@ final class OutboxEngine {
 
     func acknowledge(_ batch: UploadBatch) throws(OutboxError) {
         try perform { store throws(OutboxError) in
-            for stored in batch.pending where try isPending(stored.sequence, in: store) {
-                unwritten[stored.sequence] = stored
+            try store.connection.reading { () throws(OutboxError) in
+                for one in batch.pending where try isPending(one.sequence, in: store) { unwritten[one.sequence] = one }
             }
             // The acknowledgement of a live update and its shape points is written by the next commit. The
             // acknowledgement of a backlog is written at once, because that frees space.
             let onDisk = unwritten.keys.filter { $0 <= counters.lastSequence }
-            let isOfOneAppend = onDisk.count <= 1 || recentAppends.contains { onDisk.allSatisfy($0.contains) }
-            if isOfOneAppend { return }
+            if onDisk.count <= 1 || recentAppends.contains(where: { onDisk.allSatisfy($0.contains) }) { return }
             do throws(OutboxError) {
                 try reserve.useIfNeeded(for: commit(store))
                 try store.compactIfNearlyEmpty()
