@@ -379,7 +379,7 @@ extension OutboxEngine {
     private func commit(_ store: OutboxStore) throws(OutboxError) {
         var next = counters
         try transaction(on: store) { () throws(OutboxError) in
-            var isLedgerChanged = try deliver(unwritten.values, in: store, updating: &next)
+            var isLedgerChanged = try removeDelivered(from: store, updating: &next)
             if !group.isEmpty, try eviction.makeRoom(in: store, updating: &next) { isLedgerChanged = true }
             for one in group.elements {
                 let accepted = next.accept(one.update, overrulingEarlier: one.overrulesEarlier)
@@ -395,17 +395,18 @@ extension OutboxEngine {
             if isLedgerChanged { try store.write(&next) }
         }
         counters = next
-        unwritten = [:]
+        unwritten.removeAll(keepingCapacity: true)
         group = GroupCommit()
     }
 
-    /// Removes the rows of delivered updates. Returns whether any row was removed.
-    private func deliver(
-        _ updates: some Collection<StoredUpdate>, in store: OutboxStore, updating next: inout OutboxCounters
+    /// Removes the rows of the delivered updates. Returns whether any row was removed.
+    private func removeDelivered(
+        from store: OutboxStore, updating next: inout OutboxCounters
     ) throws(OutboxError) -> Bool {
         var hasRemoved = false
         // Sorting makes sure that the same work always writes the same pages.
-        for stored in updates.sorted(by: { $0.sequence < $1.sequence }) where try store.remove(stored.sequence) {
+        for sequence in unwritten.keys.sorted() {
+            guard let stored = unwritten[sequence], try store.remove(sequence) else { continue }
             next.deliver(stored)
             hasRemoved = true
         }
