@@ -30,6 +30,7 @@ import TimeAndChance
             !first.hasArrived && second.begunAt - first.begunAt < .seconds(1)
         }
         #expect(tooSoon.isEmpty, "\(tooSoon)")
+        #expect(result.attempts.allSatisfy { $0.isAlone }, "one exchange at a time")
         // Nothing is lost, and an older position is never sent as the newest.
         let arrived = result.attempts.filter(\.hasArrived)
         #expect(zip(arrived, arrived.dropFirst()).allSatisfy { $0.last <= $1.last })

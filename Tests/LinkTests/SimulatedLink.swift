@@ -16,6 +16,8 @@ final class SimulatedLink: HTTPTransport {
         /// The times of the past locations, in seconds after that of `Fix.sample(0)`.
         var past: [Int]
         var hasArrived = false
+        /// Whether every earlier attempt had ended when this one began.
+        var isAlone = true
     }
 
     struct State: Sendable {
@@ -68,7 +70,7 @@ final class SimulatedLink: HTTPTransport {
             state.attempts.append(
                 Attempt(
                     begunAt: start.duration(to: clock.now), last: arrival.first ?? -1,
-                    past: Array(arrival.dropFirst())))
+                    past: Array(arrival.dropFirst()), isAlone: state.attempts.allSatisfy { $0.endedAt != nil }))
             return (state.attempts.count - 1, state)
         }
         defer {

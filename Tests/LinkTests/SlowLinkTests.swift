@@ -50,11 +50,9 @@ import Testing
     /// afterwards: each update arrives once.
     @Test(arguments: [(12, 60, 265), (12, 15, 265), (30, 60, 300), (50, 60, 350)])
     func waitsForASlowServer(answerSeconds: Int, limit: Int, drained: Int) async throws {
-        let result = try await onThread(named: "simulation") {
-            Swift.Result {
-                try Self.simulateSlowServer(delay: .seconds(answerSeconds), limits: HTTPLimits(total: .seconds(limit)))
-            }
-        }.get()
+        let result = try await Self.observe {
+            try Self.simulateSlowServer(delay: .seconds(answerSeconds), limits: HTTPLimits(total: .seconds(limit)))
+        }
         #expect(result.ledger.pending == 0 && result.ledger.balances)
         let unanswered = result.attempts.filter { attempt in
             attempt.endedAt.map { $0 - attempt.begunAt < .seconds(answerSeconds) } ?? true
@@ -86,22 +84,19 @@ import Testing
     /// Data on the connection is acknowledged but never delivered. Even with the maximum timeout, a new position
     /// arrives within seconds.
     @Test func abandonsADeadConnectionWithinSeconds() async throws {
-        let result = try await onThread(named: "simulation") {
-            Swift.Result {
-                let simulation = try LinkSimulation(limits: HTTPLimits(total: .seconds(120)))
-                simulation.begin()
-                defer { simulation.end() }
-                for second in stride(from: 0, through: 60, by: 5) {
-                    simulation.advance(to: .seconds(second))
-                    if second == 30 { simulation.link.state.withLock { $0.isDead = true } }
-                    simulation.appendPosition(ofSecond: second)
-                }
-                simulation.advance(to: .seconds(70))
-                return Result(
-                    attempts: simulation.link.state.withLock { $0.attempts }, ledger: simulation.ledger(),
-                    drainedAt: nil)
+        let result = try await Self.observe {
+            let simulation = try LinkSimulation(limits: HTTPLimits(total: .seconds(120)))
+            simulation.begin()
+            defer { simulation.end() }
+            for second in stride(from: 0, through: 60, by: 5) {
+                simulation.advance(to: .seconds(second))
+                if second == 30 { simulation.link.state.withLock { $0.isDead = true } }
+                simulation.appendPosition(ofSecond: second)
             }
-        }.get()
+            simulation.advance(to: .seconds(70))
+            return Result(
+                attempts: simulation.link.state.withLock { $0.attempts }, ledger: simulation.ledger(), drainedAt: nil)
+        }
         #expect(result.ledger == Ledger(accepted: 13, delivered: 13))
         // Position 30 hangs. Position 35 arrives, and is sent three seconds later on a new connection.
         let first = result.attempts.first { $0.last == 35 }
@@ -129,7 +124,14 @@ import Testing
     private static func simulate(
         pace: Double? = nil, _ change: @escaping @Sendable (inout sending SimulatedLink.State) -> Void
     ) async throws -> Result {
-        try await onThread(named: "simulation") { Swift.Result { try Self.run(pace: pace, change) } }.get()
+        try await observe { try run(pace: pace, change) }
+    }
+
+    /// Runs a simulation on its own thread. Expects that one exchange at a time was in progress.
+    private static func observe(_ simulate: @escaping @Sendable () throws -> Result) async throws -> Result {
+        let result = try await onThread(named: "simulation") { Swift.Result { try simulate() } }.get()
+        #expect(result.attempts.allSatisfy { $0.isAlone })
+        return result
     }
 
     private static func run(
