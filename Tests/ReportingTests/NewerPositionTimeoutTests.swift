@@ -1,3 +1,4 @@
+import ReportedText
 import Testing
 
 @testable import Reporting
@@ -29,5 +30,25 @@ import Testing
             return newerPositionTimeout.duration
         }
         #expect(seen == seconds.map { .seconds($0) })
+    }
+
+    /// The time limit for an exchange is also the maximum of the timeout.
+    @Test func applyToTheExchangesOfAnUpload() {
+        let upload = UploadStateDriver(timeLimit: .seconds(20))
+        func nextTimeout() -> Duration? {
+            upload.send(.sample(past: 0))
+            upload.handle(.updateStored(nil))
+            return upload.dueIn
+        }
+        for seconds in [3, 6, 12, 20, 20] {
+            #expect(nextTimeout() == .seconds(seconds))
+            upload.now += .seconds(seconds)
+            #expect(upload.handle(.timeReached).action == .abortExchange)
+            upload.handle(.lost(.cancelled, "no answer"))
+        }
+        #expect(nextTimeout() == .seconds(20))
+        upload.now += .seconds(1)
+        upload.handle(.answered(DeliveryResult(.delivered)))
+        #expect(nextTimeout() == .seconds(3))
     }
 }

@@ -23,10 +23,11 @@ final class UploadStateDriver {
 
     init(
         backlogUpdatesPerSecond rate: Double? = nil, maximumPastLocations: Int = 50, heartbeat: Duration = .seconds(60),
-        privacy: UploadPrivacy = .off
+        timeLimit: Duration = .seconds(15), privacy: UploadPrivacy = .off
     ) {
         let settings = UploadSettings(
-            maximumPastLocations: maximumPastLocations, backlogUpdatesPerSecond: rate, heartbeat: heartbeat)
+            timeLimit: timeLimit, maximumPastLocations: maximumPastLocations, backlogUpdatesPerSecond: rate,
+            heartbeat: heartbeat)
         state = UploadState(settings, privacy: privacy, at: .zero)
     }
 
