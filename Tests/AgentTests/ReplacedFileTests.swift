@@ -4,6 +4,8 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
+@testable import Waypost
+
 /// Certificate files that are replaced under the same names while the service runs.
 @Suite(
     .enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(2)), .serialized)
@@ -54,6 +56,8 @@ struct ReplacedFiles {
             token: TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970)),
             answer: #"{"name":"providers/p/vehicles/van-7"}"#)
     }
+
+    @Test func areLookedForEveryTenSeconds() { #expect(ConfigurationReload.lookInterval == .seconds(10)) }
 
     /// Positions are stored until the files exist.
     @Test func missingAuthoritiesAreUsedOnceTheyExist() async throws {

@@ -45,7 +45,7 @@ struct ConfigurationReload {
     private var unusableFiles: CertificateFileStates?
 
     /// The interval at which certificate files are checked for replacement.
-    private static let lookInterval = Duration.seconds(10)
+    static let lookInterval = Duration.seconds(10)
     /// The pause before the next attempt to end the run if some positions are only in memory.
     private static let shutdownRetryInterval = Duration.seconds(1)
 
