@@ -1,7 +1,11 @@
 import FoundationEssentials
 import LinuxPlatform
+import Reporting
 import Testing
 import WaypostTestSupport
+
+@testable import Operations
+@testable import Waypost
 
 /// A service whose status address is held by another process when it starts.
 @Suite(.timeLimit(.minutes(2))) struct TakenStatusAddress {
@@ -27,6 +31,23 @@ import WaypostTestSupport
         #expect(answer.status == "HTTP/1.1 200 OK")
         #expect(service.errors.text.split(separator: "warning: status address unavailable").count == 2)
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test func isTriedAgainEveryHalfMinute() async throws {
+        let holder = try LoopbackSocket(.stream)
+        let manualClock = ManualClock()
+        let clock = MonotonicClock(manualClock)
+        let status = Waypost.StatusAddress(.loopback(host: "127.0.0.1", port: UInt16(holder.port)))
+        let serving = Task { await status.run(clock: clock, monitor: AgentMonitor(clock: clock)) }
+        var pauses: [Duration] = []
+        for await pause in manualClock.sleeps.prefix(8) {
+            pauses.append(pause)
+            manualClock.advance(by: pause)
+        }
+        serving.cancel()
+        await serving.value
+        _ = consume holder
+        #expect(pauses == [1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
     }
 
     @Test(arguments: ["127.0.0.1:0", "unix:"]) func namesItsHolder(kind: String) async throws {
