@@ -29,6 +29,14 @@ import WaypostTestSupport
         #expect(directory.recoveries.isEmpty)
     }
 
+    /// A live position waits for the lock only briefly. Once the lock is released, the position is soon stored.
+    @Test func delaysAPositionByAQuarterOfASecond() throws {
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
+        #expect(try outbox.store?.connection.integer("PRAGMA busy_timeout") == 250)
+        #expect(OutboxEngine.maintenanceInterval == .seconds(2))
+    }
+
     /// The lock is taken between the opening and the first append, which prepares the statements for writing.
     @Test func storesItsFirstUpdateOnceTheLockIsReleased() throws {
         let directory = try StoreDirectory()
