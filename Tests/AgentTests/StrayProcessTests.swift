@@ -159,21 +159,25 @@ import WaypostTestSupport
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areReapedByTheFirstProcessOfAContainer() async throws {
         let directory = try TemporaryDirectory()
+        let seen = try LineFlow(namedPipe: directory.path("SEEN"))
         // Each stray process has its own pipe, because a reader might find a shared one still open and read nothing.
-        let leave = #"(sh -c 'echo $$ >UP' & sh -c 'sleep 45' &); read p <UP; "#
+        let leave = #"(sh -c 'echo $$ >UP' & setsid sleep 45 &); read p <UP; "#
         let config = try configure(
-            leave + "mkfifo UP2; " + leave.replacing("UP", with: "UP2") + "while [ -e /proc/$p ]; do sleep .01; done; "
+            "n=$(pgrep -cx sleep); [ -p UP2 ] || mkfifo UP2; " + leave + leave.replacing("UP", with: "UP2")
+                // Neither the ended strays nor the command of an earlier fetch are left as zombies.
+                + "while grep -qs '^State:.Z' /proc/[0-9]*/status; do sleep .01; done; "
                 // The shell's child may not have executed its program yet.
-                + "until [ $(pgrep -cx sleep) = 2 ]; do sleep .01; done; echo both >&2; exit 3",
+                + "until [ $(pgrep -cx sleep) = $((n + 2)) ]; do sleep .01; done; echo $((n + 2)) >SEEN; exit 3",
             in: directory, timeout: 10)
-        let outcome = try await ChildProcess(
-            arguments: [
-                "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc", BuiltProgram.waypost, "token",
-                "--config", config,
-            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
-        ).run()
-        let words = String(decoding: outcome.standardError, as: UTF8.self)
-        #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: both;"), "\(words)")
+        let service = try RunningProgram(
+            [
+                "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc", BuiltProgram.waypost, "replay",
+                Fixtures.url("nmea/tunnel.nmea").path, "--config", config,
+            ], environment: BuiltProgram.environment)
+        #expect(await seen.wait { $0.count >= 3 })
+        #expect(seen.lines.prefix(3).map(\.text) == ["2", "4", "6"])
+        service.signal(SIGKILL)
+        await service.end()
     }
 
     /// Children that the program inherits from a shell that executes it are not killed.
