@@ -57,6 +57,7 @@ private struct DrainingStore: Sendable {
         let repeated = directory.recoveries.isEmpty ? 11 : directory.recoveries.reduce(0) { $0 + $1.repeated }
         let comment: Comment = "bit \(bit) of \(name): \(ledger), lost \(lost.sorted()), again \(again.sorted())"
         #expect(ledger.balances && ledger.pending == 0, comment)
+        #expect(ledger.accepted == accepted, comment)
         #expect(Int64(lost.count) <= ledger.evicted + accepted - ledger.accepted, comment)
         #expect(Int64(again.count) <= repeated, comment)
     }
