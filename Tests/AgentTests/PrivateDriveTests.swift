@@ -117,6 +117,36 @@ struct PrivateDrives {
             hidden: Array(hidden), reportedEpochs: reportedEpochs, of: epochs, log: service.errors.text)
     }
 
+    /// The switch is on and off again while the process is stopped. The status of the stopped service is asked for
+    /// meanwhile, which takes ten seconds.
+    @Test func leaveNoTraceOfThePartWhileTheProcessIsStopped() async throws {
+        let epochs = Array(RecentDrive(epochs: 4))
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let config = try configure(zones: [])
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        var evidence = Evidence(bench, config, try await service.statusAddress())
+        for (number, epoch) in zip(1..., epochs[..<2]) {
+            try receiver.send(epoch)
+            try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
+        }
+        try #require(await bench.arrival(of: epochs[1]) != nil)
+
+        service.signal(SIGSTOP)
+        try turnPrivateModeOn()
+        for epoch in epochs[2...] { try receiver.send(epoch) }
+        let status = try await BuiltProgram.run(["status", "--config", config])
+        #expect(status.ending == .exited(69))
+        try turnPrivateModeOff()
+        service.signal(SIGCONT)
+        #expect(await service.errors.line(saying: Self.withheldMessage) != nil)
+        try await evidence.collect()
+        #expect(await service.terminate().ending == .exited(0))
+        try await evidence.expect(
+            hidden: Array(epochs[2...]), reportedEpochs: Array(epochs[..<2]), of: epochs, log: service.errors.text)
+    }
+
     /// A receiver that is switched on in a zone repeats its last position until it has a fix on the road.
     @Test func leaveNoTraceInSentencesWithoutAPosition() async throws {
         let epochs = Array(RecentDrive(epochs: 20))
