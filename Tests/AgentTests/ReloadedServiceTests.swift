@@ -352,6 +352,30 @@ import WaypostTestSupport
         #expect(try await ledger()["delivered"]?.integerValue == Int64(epochs.count))
     }
 
+    /// The program blocks the signal before anything else. It removes the unwanted variable a moment later.
+    @Test func canBeReloadedBeforeItIsReady() async throws {
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start(environment: ["CURL_HOME": "/nowhere"])
+        try await yieldTurns {
+            let environment = try FileSystem.read(1 << 16, at: 0, of: "/proc/\(service.processID)/environ")
+            return !environment.isEmpty && !String(decoding: environment, as: UTF8.self).contains("CURL_HOME")
+        }
+        await yieldTurns {
+            service.signal(SIGHUP)
+            return service.errors.text.contains("configuration reloaded")
+        }
+        try await service.waitUntilAtRest()
+        try reload(service) { $0.logFormat = "json" }
+        let isReady = await service.errors.wait { lines in
+            let last = lines.lastIndex { $0.text.contains(#""message":"configuration reloaded""#) }
+            return last.map { lines[$0...].contains { $0.text.contains("waiting for the first sentence") } } ?? false
+        }
+        try #require(isReady)
+        try receiver.send(epochs[0])
+        #expect(await bench.arrival(of: epochs[0]) != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     @Test func stopsOnASignalBeforeAReload() async throws {
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let silent = try LoopbackSocket(.stream)
