@@ -8,6 +8,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import ReportedText
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport
@@ -254,6 +255,32 @@ import WaypostTestSupport
         }
         #expect(await service.terminate().ending == .exited(0))
         #expect(service.errors.text.contains("accepted update 1"))
+    }
+
+    /// The process was killed, and its log was deleted.
+    @Test func reportsAnOutboxWithoutItsLog() async throws {
+        let bench = try ServiceBench()
+        let path = bench.directory.path("killed.sqlite")
+        let killed = OutboxConfiguration(path: path, maximumBytes: 1 << 20)
+        for minute in 1...2 {
+            let outbox = try await SQLiteOutbox.open(killed)
+            let time = UTCTime.system.advanced(by: .seconds(minute * 60 - 600))
+            _ = try await outbox.append(LocationUpdate(timeOfFix: time, latitude: 50, longitude: 10))
+            _ = try await outbox.maintain()
+            if minute == 2 {
+                for suffix in ["", ".count"] {
+                    try FileManager.default.copyItem(
+                        atPath: path + suffix, toPath: bench.directory.path("outbox.sqlite" + suffix))
+                }
+            }
+            try await outbox.close()
+        }
+        let service = try bench.start()
+        #expect(await service.errors.line(saying: "outbox rolled back to an older state") != nil)
+        let answer = await RawExchange.get("/status", from: try await service.statusAddress())
+        let conditions = try JSONValue(parsing: Array(answer.body.utf8))["conditions"]?.arrayValue
+        #expect(conditions?.contains { $0["code"]?.stringValue == "outbox_too_old" } == true, "\(answer.body)")
+        #expect(await service.terminate().ending == .exited(0))
     }
 
     /// The newer release may be installed again, so the file with its updates is left unchanged.
