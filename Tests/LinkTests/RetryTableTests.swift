@@ -47,11 +47,22 @@ import WaypostTestSupport
         return answer
     }
 
+    /// The usual answer, compressed.
+    private static let compressed = ServedResponse(
+        HTTPResponse(
+            status: 200, headers: HTTPHeaders(["Content-Type": "application/json", "Content-Encoding": "gzip"]),
+            body: [
+                31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 202, 75, 204, 77, 85, 178, 82, 42, 40, 202, 47, 203, 76, 73,
+                45, 42, 214, 47, 208, 47, 75, 205, 200, 76, 206, 73, 45, 214, 47, 83, 170, 5, 0, 194, 220, 226, 66, 33,
+                0, 0, 0,
+            ]))
+
     private static let retryInfo =
         #"[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"20.500s"}]"#
 
     static let verdicts: [Row] = [
         Row("200", { _, _ in nil }) { $0.requests = 1 },
+        Row("200 in gzip, which wasn't requested", answerFirstRequests(with: compressed)) { $0.requests = 1 },
         Row("400 INVALID_ARGUMENT", answerBatchesOfUpdate2(with: rejection(400, name: "INVALID_ARGUMENT"))) {
             ($0.requests, $0.quarantined, $0.messagePart) = (3, [2], "INVALID_ARGUMENT")
         },
