@@ -256,6 +256,25 @@ struct TokenCommands {
         )
     }
 
+    /// The backend's OAuth server accepts a refresh token once.
+    @Test func spentRefreshTokensAreReportedByTheOnlineCheck() async throws {
+        let body = #"{"error": "invalid_grant"}"#
+        let server = try RawServer(
+            answering: ["HTTP/1.1 400 Bad Request\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"])
+        let bench = try ServiceBench()
+        let config = try bench.configure {
+            $0.receiver = #"{"type": "stdin"}"#
+            $0.tokenURL = "http://\(server.authority)/token"
+        }
+        let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
+        let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
+        let words =
+            "FAIL  token          token endpoint http://\(server.authority)/token answered 400: the grant has already been "
+            + "used or has expired; it says \"invalid_grant\"; give the vehicle a reusable grant: the service, waypost "
+            + "check and waypost token each consume a single-use refresh token"
+        #expect(lines.contains(words), "\(lines)")
+    }
+
     /// Backends that return a token for any trip, only for a known trip, and for another trip.
     @Test(arguments: [
         ("/token/consumer/{tripId}", "ok    trip token     ", "consumer of trip waypost-check, "),

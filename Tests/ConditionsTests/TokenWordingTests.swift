@@ -29,6 +29,11 @@ import VehicleAuthorization
                 "check authorization.url, and that the backend runs"
             ),
             (
+                .unanswered(endpoint, .timedOut, "no complete answer within 15 s"),
+                "token endpoint https://b.example/t: no complete answer within 15 s",
+                "check the network and the backend's load, or raise authorization.timeoutSeconds"
+            ),
+            (
                 .unanswered(endpoint, .connectionLost(isEncrypted: true), "reset"),
                 "token endpoint https://b.example/t: reset",
                 "see the backend's log, and set authorization.clientCertificateFile and clientKeyFile if it requires a client "
@@ -48,6 +53,12 @@ import VehicleAuthorization
                 rejection(status: 302, .redirect(to: "https://x.example")),
                 "token endpoint https://b.example/t answered 302: a redirect to https://x.example, which is not followed",
                 "set authorization.url to the final address, or, if that is a login page, check authorization.headers"
+            ),
+            (
+                rejection(status: 400, .spentGrant),
+                "token endpoint https://b.example/t answered 400: the grant has already been used or has expired",
+                "give the vehicle a reusable grant: the service, waypost check and waypost token each consume a "
+                    + "single-use refresh token"
             ),
             (
                 rejection(status: 401, origin: plainEndpoint),
@@ -149,6 +160,11 @@ import VehicleAuthorization
                 .sourceUnusable(SourceFault("the token", .file("/run/token"), .readableByEveryUser(isMounted: false))),
                 "the token comes from the file /run/token, which contains a secret and can be read by every user",
                 "run chmod o= /run/token"
+            ),
+            (
+                .sourceUnusable(SourceFault("the token", .file("/run/token"), .readableByEveryUser(isMounted: true))),
+                "the token comes from the file /run/token, which contains a secret and can be read by every user",
+                "mount it with mode 0440 (Docker: mode, Kubernetes: defaultMode)"
             ),
             (
                 .invalidSetting(key: "authorization.url", .noValue(placeholder: "tripId", van7)),
