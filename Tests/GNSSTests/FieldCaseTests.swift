@@ -63,6 +63,9 @@ import WaypostTestSupport
             "lbe1421-rmc-tenths.nmea", fixes: 60, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:59.000Z",
             at: (48.5, 9.1), speed: 10),
         Case(
+            "leap-3s-back.nmea", fixes: 117, from: "2026-11-20T09:00:03.000Z", to: "2026-11-20T09:01:59.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
             "lon-two-degree-digits.nmea", fixes: 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
             at: (44.01, -88.543), speed: 0),
         Case(
@@ -74,6 +77,30 @@ import WaypostTestSupport
         Case(
             "midnight-gga-first.nmea", fixes: 3, from: "2024-01-01T23:59:01.000Z", to: "2024-01-02T00:01:01.000Z",
             at: (35.145, 136.865), speed: 0),
+        Case(
+            "min-bang.nmea", fixes: 1, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:00.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "min-date-1980.nmea", fixes: 2, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:01.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "min-date-late.nmea", fixes: 3, from: "2026-12-31T23:59:59.000Z", to: "2027-01-01T00:00:01.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "min-dtm-p90.nmea", fixes: 1, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:00.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "min-gll-local.nmea", fixes: 2, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:01.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "min-mux-void.nmea", fixes: 1, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:00.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "min-space-course.nmea", fixes: 1, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:00.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "min-void-date.nmea", fixes: 1, from: "2026-11-20T09:00:01.000Z", to: "2026-11-20T09:00:01.000Z",
+            at: (48.5, 9.1), speed: nil),
         Case(
             "modem-at-mixed.nmea", fixes: 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
             at: (48.5, 9.1), speed: 10),
@@ -130,6 +157,10 @@ import WaypostTestSupport
         #expect(fixes.allSatisfy { $0.speedMetersPerSecond.map { $0.rounded() } == fieldCase.speed })
         #expect(zip(fixes, fixes.dropFirst()).allSatisfy { $0.timeOfFix < $1.timeOfFix })
     }
+
+    /// A modem's answers instead of NMEA, and UTF-16.
+    @Test(arguments: ["modem-cgpsinfo-only.nmea", "utf16le-bom.log"])
+    func produceNoFix(file: String) throws { #expect(try Self.outcome(of: "gnss/\(file)").fixes.isEmpty) }
 
     /// The fixes span the whole file, and each has a speed.
     @Test(arguments: [

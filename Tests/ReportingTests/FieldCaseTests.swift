@@ -68,12 +68,25 @@ import WaypostTestSupport
         }
     }
 
-    @Test func anEstimateBeforeTheFirstFixIsNotReported() throws {
-        let fixes = try Self.fixes(of: "gnss/estimated-before-first-fix")
+    /// The arguments are the log and the number of estimates.
+    @Test(arguments: [("estimated-before-first-fix", 30), ("min-estimated-first", 1)])
+    func anEstimateBeforeTheFirstFixIsNotReported(name: String, count: Int) throws {
+        let fixes = try Self.fixes(of: "gnss/\(name)")
         let intake = ReplayedIntake(fixes)
-        #expect(intake.rejected.count == 30)
+        #expect(intake.rejected.count == count)
         #expect(intake.rejected.allSatisfy { $0.rejection == .estimatedBeforeMeasured })
-        #expect(intake.reports.first?.update.timeOfFix == fixes[30].timeOfFix)
+        #expect(intake.reports.first?.update.timeOfFix == fixes.dropFirst(count).first?.timeOfFix)
+    }
+
+    /// A phone reports an HDOP that is too good for its errors, so the accuracy has a minimum.
+    @Test func everyPositionIsWithinItsAccuracy() throws {
+        let fixes = try Self.fixes(of: "truth/c8-hdop-0.38")
+        let truth = try Self.trueTrack(of: "truth/c8-hdop-0.38")
+        #expect(fixes.map(\.timeOfFix) == truth.map(\.timeOfFix))
+        for (fix, place) in zip(fixes, truth) {
+            let accuracy = try #require(fix.horizontalAccuracyMeters)
+            #expect(accuracy >= 4 && fix.distance(to: place) <= accuracy)
+        }
     }
 
     @Test func aSpeedThatIsAlwaysZeroIsNotReported() throws {
