@@ -69,6 +69,16 @@ import WaypostTestSupport
         #expect(error.traffic.bytesReceived > 0)
     }
 
+    /// The silence is longer than the time limit for connecting, and libcurl has no limit of its own.
+    @Test func waitsForASilentServerUntilItsTotalTimeLimit() async throws {
+        let server = try RawServer(
+            answering: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"], pause: .milliseconds(10_500))
+        let request = HTTPRequest(
+            .put, try HTTPURL("http://\(server.authority)"), body: Array("body".utf8),
+            limits: HTTPLimits(connect: .seconds(10), total: .seconds(60)))
+        #expect(try await Loopback.makeTransport().send(request).status == 200)
+    }
+
     @Test func endsAtTheConnectTimeLimitIfItsHandshakeHangs() async throws {
         let server = try RawServer(answering: [])
         var limits = longLimits
