@@ -14,6 +14,12 @@ import Testing
             "/dev/serial/by-id/usb-SimTech_SIM7600_0123456789ABCDEF-if02-port0: receiving",
             "/dev/serial/by-id/usb-SimTech_SIM7600_…-if02-port0: receiving"
         ),
+        // ModemManager and AT commands print the numbers of modems and SIM cards in these forms.
+        ("  3GPP     |                imei: 490154203237518", "  3GPP     |                imei: …"),
+        ("equipment id: 490154203237518, state: enabled", "equipment id: …, state: enabled"),
+        ("+CGSN: \"490154203237518\"", "+CGSN: \"…\""), ("4901542032375186", "…"),
+        ("+CCID: 8949020000123456789F", "+CCID: …F"),
+        ("20260105101530 1767608130250", "20260105101530 1767608130250"),
     ])
     func omitPositionsAndSerialNumbers(text: String, redacted: String) {
         #expect(BundledText.redactedLine(text) == redacted)
@@ -25,6 +31,11 @@ import Testing
         let shown = String(decoding: BundledText.redactedLines(of: Array(text.utf8)), as: UTF8.self)
         #expect(!shown.contains("eyJ") && !shown.contains("hunter2") && !shown.contains("\u{1B}"))
         #expect(shown.hasPrefix("one\n") && shown.contains("\ntwo"))
+    }
+
+    @Test func shortenLongLines() {
+        let shown = BundledText.redactedLines(of: Array((String(repeating: "word ", count: 2000) + "\nend").utf8))
+        #expect(shown.count < 4100 && String(decoding: shown, as: UTF8.self).hasSuffix("…\nend\n"))
     }
 
     /// Every value is redacted, unless its key is known to have harmless values. So the value of a misspelt key is also

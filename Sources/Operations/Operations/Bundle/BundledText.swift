@@ -17,11 +17,13 @@ enum BundledText {
         return text
     }
 
+    /// The minimum number of digits that identify a modem or its SIM card. An IMEI or IMSI has 15.
+    private static let minimumIdentityDigits = 15
+
     /// Returns `text` without serial numbers and coordinates. A number counts as a coordinate if it has at least four
     /// decimals, or if a hemisphere follows it.
     static func redactedLine(_ text: String) -> String {
         let text = withoutSerialNumbers(text)
-        guard text.utf8.contains(UInt8(ascii: ".")) else { return text }
         var shown = ""
         var rest = text.utf8[...]
         while let start = rest.firstIndex(where: \.isDigit) {
@@ -29,7 +31,8 @@ enum BundledText {
             let after = rest[start...]
             let number = after.prefix(while: \.isDigit)
             let end = endOfLeadingCoordinate(in: after)
-            shown += Substring(before) + (end == nil ? Substring(number) : Substring(replacement))
+            let isShown = end == nil && number.count < minimumIdentityDigits
+            shown += Substring(before) + (isShown ? Substring(number) : Substring(replacement))
             rest = after[(end ?? number.endIndex)...]
         }
         return shown + Substring(rest)
