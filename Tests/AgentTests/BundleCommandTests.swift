@@ -4,6 +4,8 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import ReceiverSimulator
+import Reporting
+import SQLiteOutbox
 import Testing
 import TimeAndChance
 import WaypostTestSupport
@@ -79,6 +81,95 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(0))
         #expect(text.contains("outbox.sqlite-wal  a symbolic link") && !text.contains(Self.secret), "\(text)")
         #expect(String(decoding: try Data(contentsOf: URL(filePath: target)), as: UTF8.self) == Self.secret)
+    }
+
+    /// Root reads a file next to the outbox only if the outbox's owner may read it.
+    @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
+    func readTheOutboxWithTheRightsOfItsOwner() async throws {
+        let directory = try TemporaryDirectory()
+        let place = directory.path("o")
+        try FileSystem.createDirectory(at: place)
+        let outbox = try await SQLiteOutbox.open(
+            OutboxConfiguration(path: place + "/outbox.sqlite", maximumBytes: 1 << 20))
+        try await outbox.append(LocationUpdate(timeOfFix: .system, latitude: 50, longitude: 10))
+        try await outbox.close()
+        for name in try FileSystem.names(inDirectory: place) { unsafe chown("\(place)/\(name)", 12345, 12345) }
+        unsafe chown(place, 12345, 12345)
+        let vehicle = "providers/p/vehicles/\(Self.secret)"
+        let stall =
+            #"{"time": "2026-01-05T10:15:30.000Z", "stage": "store", "reason": "\#(Self.secret)", "#
+            + #""uptimeSeconds": 7, "version": "1"}"#
+        let records = [
+            try directory.write("\(vehicle)\n".utf8, to: "o/outbox.sqlite.vehicle", mode: 0o600),
+            try directory.write("\(stall)\n".utf8, to: "o/outbox.sqlite.stalled", mode: 0o600),
+        ]
+        let config = try ServiceSetup(
+            outbox: "o/outbox.sqlite", status: "unix:" + directory.path("status"), receiver: #"{"type": "stdin"}"#
+        ).write(in: directory)
+        let closed = Self.output(of: try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"]))
+        #expect(closed.contains("outbox.sqlite.vehicle  ") && !closed.contains(Self.secret), "\(closed)")
+        // The same records are shown if they belong to the owner.
+        for path in records { unsafe chown(path, 12345, 12345) }
+        let open = Self.output(of: try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"]))
+        #expect(open.contains(vehicle) && open.contains("at 2026-01-05T10:15:30.000Z: \(Self.secret)"), "\(open)")
+    }
+
+    /// The outbox's owner chooses the names of the files in its directory.
+    @Test func makeForeignNamesHarmless() async throws {
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup(receiver: #"{"type": "stdin"}"#).write(in: directory)
+        let name = "outbox.sqlite\n======== why: forged\r\u{1B}[2J\u{202E}eyJhbGciOiJSUzI1NiJ9.e30.c2ln"
+        try directory.write("four".utf8, to: name)
+        let text = Self.output(of: try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"]))
+        let shown = "\noutbox.sqlite ======== why: forged \u{FFFD}[2J\u{FFFD}…  4 bytes\n"
+        #expect(text.contains(shown), "\(text)")
+        #expect(text.ranges(of: "\n======== why:").count <= 1 && !text.contains("\u{1B}"))
+    }
+
+    /// Root may run the command with the PATH of another user.
+    @Test func startNoProgramFromPATH() async throws {
+        let directory = try TemporaryDirectory()
+        let traces = directory.path("traces")
+        for name in ["journalctl", "mmcli", "systemctl"] {
+            try directory.write("#!/bin/sh\necho \(name) >>\(traces)\n".utf8, to: name, mode: 0o755)
+        }
+        let config = try ServiceSetup(receiver: #"{"type": "stdin"}"#).write(in: directory)
+        let outcome = try await ChildProcess(
+            arguments: [BuiltProgram.waypost, "bundle", "--config", config, "-o", "-"],
+            environment: BuiltProgram.environment.merging(["PATH": "\(directory.url.path):/usr/bin:/bin"]) { $1 },
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 22
+        ).run()
+        #expect(outcome.ending == .exited(0))
+        #expect(try FileSystem.entry(at: traces) == nil)
+    }
+
+    /// A program in the place of journalctl prints more than a bundle may contain, and then its arguments.
+    @Test(
+        .enabled(
+            if: TinyFileSystem.isAllowed && FileManager.default.fileExists(atPath: "/usr/bin/journalctl"),
+            "replacing journalctl needs root and a journalctl"))
+    func limitTheJournalToADayAndItsSize() async throws {
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup(receiver: #"{"type": "stdin"}"#).write(in: directory)
+        let journal = try directory.write(
+            "#!/bin/sh\nyes \"$(printf '%2000s')\" | head -c 1500000\necho\necho \"$@\"\n".utf8, to: "journalctl",
+            mode: 0o755)
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/usr/bin/unshare", "--mount", "/bin/sh", "-c",
+                "mount --bind \"$1\" /usr/bin/journalctl && exec \"$0\" bundle --config \"$2\" -o -",
+                BuiltProgram.waypost, journal, config,
+            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 22
+        ).run()
+        let text = Self.output(of: outcome)
+        #expect(outcome.ending == .exited(0))
+        for option in ["--unit=waypost", "--since=-24h", "--lines=5000", "--priority=info"] {
+            #expect(text.contains(" \(option) ") || text.contains("\n\(option) "), "\(option)")
+        }
+        let size = try #require(text.firstMatch(of: /\njournal .*, ([0-9]+) bytes\n/).flatMap { Int($0.1) })
+        // The bundle ends the part with an empty line.
+        #expect(size == (1 << 20) + 1)
     }
 
     /// If `-o` names a configuration, a token or another file by mistake, the file is kept. An earlier bundle is

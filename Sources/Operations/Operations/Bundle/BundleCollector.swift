@@ -226,7 +226,9 @@ extension BundleCollector {
         do throws(SystemError) {
             for name in try FileSystem.names(inDirectory: directory).sorted() where name.hasPrefix(outboxName) {
                 guard let status = try FileStatus(at: "\(directory)/\(name)") else { continue }
-                lines.append("\(name)  \(status.kind == .file ? "\(status.bytes) bytes" : status.kind.rawValue)")
+                let contents = status.kind == .file ? "\(status.bytes) bytes" : status.kind.rawValue
+                // A line break in a name would begin another line of the bundle.
+                lines.append("\(ReportedText(name))  \(contents)")
             }
         } catch { lines.append("\(error)") }
         return lines.joined(separator: "\n").bytes
@@ -250,7 +252,8 @@ extension BundleCollector {
         var lines: [String] = []
         let ports = "/dev/serial/by-path"
         for name in ((try? FileSystem.names(inDirectory: ports)) ?? []).sorted() {
-            lines.append("\(ports)/\(name) -> \(FileSystem.linkTarget(at: "\(ports)/\(name)") ?? "")")
+            let target = FileSystem.linkTarget(at: "\(ports)/\(name)") ?? ""
+            lines.append("\(ports)/\(ReportedText(name)) -> \(ReportedText(target))")
         }
         let usb = "/sys/bus/usb/devices"
         for device in ((try? FileSystem.names(inDirectory: usb)) ?? []).sorted() {
