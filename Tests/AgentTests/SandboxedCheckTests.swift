@@ -34,7 +34,7 @@ import WaypostTestSupport
         ] as [(String, [String])])
     func readSettingsFromTheUnit(line: String, arguments: [String]) {
         let command = Self.properties(line).command(running: "/usr/bin/waypost", arguments: ["--config", "/c.json"])
-        #expect(command.starts(with: ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"] + arguments))
+        #expect(command.starts(with: ["/usr/bin/systemd-run", "--quiet", "--pipe", "--wait", "--collect"] + arguments))
         #expect(command.suffix(5) == ["--", "/usr/bin/waypost", "check", "--config", "/c.json"])
         #expect(command.count { $0.hasPrefix("--property=") } == arguments.count + 2)
     }
@@ -99,6 +99,58 @@ import WaypostTestSupport
                         key: "authorization.path", path: directory.path("token"), directory: directory.url.path,
                         unit: "waypost.service"))
             ])
+    }
+
+    /// Whether systemd's programs can be replaced for one process.
+    private static var canReplaceSystemd: Bool {
+        let programs = ["/usr/bin/systemctl", "/usr/bin/systemd-run"]
+        return TinyFileSystem.isAllowed && programs.allSatisfy { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    /// Programs in the place of systemd's describe a unit and run the check. The sandbox has the user that a drop-in
+    /// sets, and no runtime directory.
+    @Test(.enabled(if: canReplaceSystemd, "replacing systemd's programs needs root and these programs"))
+    func runTheCheckInTheSandboxOfTheUnit() async throws {
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup(status: "unix:" + directory.path("status")).write(in: directory)
+        let unit = """
+            LoadState=loaded
+            User=van
+            RuntimeDirectory=waypost
+            ExecStart={ path=/w ; argv[]=/w run --config \(config) ; ignore_errors=no }
+            """
+        let calls = directory.path("calls")
+        let systemctl = "#!/bin/sh\necho \"systemctl $*\" >>\(calls)\n[ $1 = cat ] || cat <<END\n\(unit)\nEND\n"
+        let systemdRun = """
+            #!/bin/sh
+            echo "systemd-run $*" >>\(calls)
+            while [ "$1" != -- ]; do shift; done
+            shift
+            WAYPOST_SANDBOX=van exec "$@"
+
+            """
+        try directory.write(systemctl.utf8, to: "systemctl", mode: 0o755)
+        try directory.write(systemdRun.utf8, to: "systemd-run", mode: 0o755)
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/usr/bin/unshare", "--mount", "/bin/sh", "-ec",
+                """
+                mount -t tmpfs tmpfs /run
+                mkdir -p /run/systemd/system
+                for name in systemctl systemd-run; do mount --bind "$1/$name" /usr/bin/$name; done
+                exec "$0" check --config "$2"
+                """, BuiltProgram.waypost, directory.url.path, config,
+            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
+            timeLimit: BuiltProgram.hangTimeout
+        ).run()
+        let said = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(outcome.ending == .exited(0), "\(said)")
+        #expect(said.contains("ok    configuration  \(config) is complete") && !said.contains("sandbox"), "\(said)")
+        let lines = try String(contentsOfFile: calls, encoding: .utf8).split(separator: "\n")
+        #expect(lines.dropLast() == ["systemctl show --all waypost.service", "systemctl cat waypost.service"])
+        let last = try #require(lines.last)
+        #expect(last.contains(" --property=User=van ") && !last.contains("RuntimeDirectory"), "\(last)")
+        #expect(last.hasSuffix(" check --config \(config)"), "\(last)")
     }
 
     @Test(.enabled(if: (try? FileStatus(at: "/run/systemd/system")) == .some(nil), "systemd runs here"))

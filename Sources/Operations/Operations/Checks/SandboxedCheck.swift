@@ -24,8 +24,8 @@ package enum SandboxedCheck {
             return .outside(reason: "systemd isn't running here")
         }
         guard EffectiveUser.current == 0 else { return .outside(reason: "run this as root (sudo)") }
-        let shown = await output(of: ["systemctl", "show", "--all", unitName])
-        let properties = Properties(shown: shown, sources: await output(of: ["systemctl", "cat", unitName]))
+        let shown = await output(of: ["/usr/bin/systemctl", "show", "--all", unitName])
+        let properties = Properties(shown: shown, sources: await output(of: ["/usr/bin/systemctl", "cat", unitName]))
         guard properties["LoadState"] == "loaded" else { return .outside(reason: "there is no \(unitName)") }
         let path = FileSystem.resolved(file) ?? file
         guard FileSystem.isSameFile(path, properties.configurationFile) else {
@@ -143,7 +143,7 @@ package enum SandboxedCheck {
                 ))
             // This time limit ends the sandbox before the caller stops waiting for it.
             settings.append(("RuntimeMaxSec", "150"))
-            return ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"]
+            return ["/usr/bin/systemd-run", "--quiet", "--pipe", "--wait", "--collect"]
                 + settings.map { "--property=\($0.key)=\($0.value)" } + ["--", program, "check"] + arguments
         }
     }
