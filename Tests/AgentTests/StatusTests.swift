@@ -279,12 +279,18 @@ import WaypostTestSupport
     }
 
     /// After a restart, the newest delivered fix is read from the outbox.
-    @Test func keepsTheLastDeliveryAfterARestart() {
-        var summary = StoreSummary(Ledger(accepted: 1, delivered: 1))
-        let fresh = report(monitor(), summary)
+    @Test func keepsTheLastDeliveryAfterARestart() async throws {
+        let directory = try TemporaryDirectory()
+        let configuration = OutboxConfiguration(path: directory.path("outbox.sqlite"), maximumBytes: 1 << 20)
+        let outbox = try await SQLiteOutbox.open(configuration)
+        try await outbox.append(Self.stored.update)
+        let fresh = report(monitor(), try await outbox.summary())
         #expect(fresh.delivery.timeOfFix == nil && fresh.headline.contains("nothing delivered yet"))
-        summary.newestDelivered = Self.stored
-        let restarted = report(monitor(), summary)
+        try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 1)))
+        try await outbox.close()
+        let reopened = try await SQLiteOutbox.open(configuration)
+        let restarted = report(monitor(), try await reopened.summary())
+        try await reopened.close()
         let time = Self.stored.update.timeOfFix.description
         #expect(restarted.delivery.timeOfFix == time && restarted.delivery.secondsSinceDelivery == nil)
         #expect(restarted.headline.contains("last delivered fix: \(time)"), "\(restarted.headline)")
@@ -351,15 +357,22 @@ import WaypostTestSupport
         monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
         monitor.observe(.failed(.prepareAgain(.answered(.sample(401))), traffic: Traffic()))
         let extent = StoreExtent(bytes: 1, usedBytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
-        let report = report(
-            monitor,
-            context: StatusReport.HostContext(
-                configurationHash: "0123456789abcdef", extent: extent, residentBytes: 4, systemTime: .system))
+        let context = StatusReport.HostContext(
+            configurationHash: "0123456789abcdef", extent: extent, residentBytes: 4, systemTime: .system)
+        let report = report(monitor, context: context)
         func series(_ text: String) -> [Substring] { text.split(separator: "\n").filter { !$0.hasPrefix("#") } }
         let fleet = series(report.metrics(.fleet))
         #expect(fleet.count == 10 && Set(fleet).isSubset(of: series(report.metrics())))
         #expect(fleet.contains { $0.hasSuffix(#"configuration="0123456789abcdef"} 1"#) })
-        #expect(fleet.contains(#"waypost_condition{code="token_rejected",severity="error",stage="token"} 1"#))
+        let rejected = Substring(#"waypost_condition{code="token_rejected",severity="error",stage="token"} 1"#)
+        #expect(fleet.contains(rejected))
+        // However many conditions are active, the errors are among the series.
+        for warning in [ReceiverWarning.antennaOpen, .antennaShort, .dateTooEarly] {
+            monitor.observe(.receiverWarning(warning))
+        }
+        let full = self.report(monitor, context: context)
+        #expect(series(full.metrics()).count { $0.hasPrefix("waypost_condition{") } > 3)
+        #expect(series(full.metrics(.fleet)).count == 12 && series(full.metrics(.fleet)).contains(rejected))
     }
 
     /// The rules of `promtool check metrics`. In addition, no gauge may have the name of a counter without `_total`.

@@ -23,6 +23,9 @@ package enum MetricsProfile: String, Sendable {
     ]
 
     fileprivate func includes(_ family: String) -> Bool { self == .full || Self.fleetFamilies.contains(family) }
+
+    /// The maximum number of conditions; `nil` if all are exported. The other families of a fleet have nine series.
+    fileprivate var maximumConditions: Int? { self == .full ? nil : 3 }
 }
 
 /// A metric family with its samples.
@@ -83,12 +86,12 @@ private struct MetricFamily {
 extension StatusReport {
     /// Returns the metrics of `profile` in Prometheus's text format, version 0.0.4.
     package func metrics(_ profile: MetricsProfile = .full) -> String {
-        let families = serviceMetrics + updateMetrics + receiverMetrics + deliveryMetrics + hostMetrics
+        let families = serviceMetrics(profile) + updateMetrics + receiverMetrics + deliveryMetrics + hostMetrics
         let text = families.filter { !$0.isAbsent && profile.includes($0.name) }.map { $0.text(for: profile) }.joined()
         return profile == .full ? text + counts.deliveryDelays.metrics : text
     }
 
-    private var serviceMetrics: [MetricFamily] {
+    private func serviceMetrics(_ profile: MetricsProfile) -> [MetricFamily] {
         // Only the last component of the vehicle's name is exported, because the others are the same for the whole
         // fleet.
         let vehicleID = vehicle.split(separator: "/").last.map(String.init) ?? vehicle
@@ -96,7 +99,8 @@ extension StatusReport {
         let hash = configuration?.hash ?? ""
         // Only active conditions are exported. A series for each condition code would cost more on a metered SIM than
         // all other series together.
-        let active = conditions.map { condition in
+        let errorsFirst = conditions.filter { $0.severity == .error } + conditions.filter { $0.severity != .error }
+        let active = errorsFirst.prefix(profile.maximumConditions ?? .max).map { condition in
             let severity = condition.severity.rawValue
             return MetricFamily.Sample(
                 labels: "code=\"\(condition.code.escapedLabelValue)\",severity=\"\(severity)\","
