@@ -2,7 +2,9 @@ import FoundationEssentials
 import GNSS
 import Glibc
 import LinuxPlatform
+import Operations
 import ReceiverSimulator
+import SQLiteOutbox
 import StrictJSON
 import Testing
 import TimeAndChance
@@ -618,8 +620,13 @@ struct CheckCommand {
     @Test func failsForFilesThatOthersCanChange() async throws {
         let script = try directory.write("#!/bin/sh\n".utf8, to: "script", mode: 0o777)
         let key = try directory.write("key".utf8, to: "key", mode: 0o622)
+        let keys = directory.path("keys")
+        try FileSystem.createDirectory(at: keys)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: keys)
+        let replaceable = try directory.write("key".utf8, to: "keys/key", mode: 0o600)
+        let environment = #"{"K": {"file": "\#(key)"}, "L": {"file": "\#(replaceable)"}}"#
         let command =
-            #"{"type": "command", "command": ["/bin/sh", "\#(script)"], "environment": {"K": {"file": "\#(key)"}}}"#
+            #"{"type": "command", "command": ["/bin/sh", "\#(script)"], "environment": \#(environment)}"#
         let (lines, ending) = try await check(
             Self.goodConfiguration.replacing(Self.authorization, with: command), mode: 0o666)
         #expect(ending == .exited(78))
@@ -629,6 +636,8 @@ struct CheckCommand {
             "authorization  authorization.environment.K: \(key)",
         ] { #expect(lines.contains("FAIL  \(words) can be changed by every user; run chmod go-w on it"), "\(lines)") }
         #expect(lines.count { $0.contains("can be changed") } == 3, "\(lines)")
+        let words = "authorization  authorization.environment.L: \(replaceable) can be replaced: the directory \(keys) "
+        #expect(lines.contains { $0.hasPrefix("FAIL  \(words)") }, "\(lines)")
     }
 
     @Test(
@@ -788,6 +797,33 @@ struct CheckCommand {
             #expect(found.contains { $0.hasPrefix("note  service") && $0.contains("the service uses /") }, "\(found)")
         }
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// Another process may hold the outbox's lock, and the service can start during a check.
+    @Test(arguments: [false, true]) func leavesTheLockOfTheOutboxAlone(isHeld: Bool) async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.receiver = #"{"type": "stdin"}"# }
+        let path = bench.directory.path("outbox.sqlite")
+        let outbox = try await SQLiteOutbox.open(OutboxConfiguration(path: path, maximumBytes: 1 << 20))
+        if !isHeld {
+            try await outbox.close()
+            try FileSystem.removeFile(at: path + ".lock")
+        }
+        let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
+        let said = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(said.contains("ok    outbox         \(path) can be opened, 0 updates pending\n"), "\(said)")
+        if isHeld { try await outbox.close() } else { #expect(try FileSystem.entry(at: path + ".lock") == nil) }
+    }
+
+    /// No unit reads the test's configuration.
+    @Test func saysThatTheSandboxIsNotChecked() async throws {
+        let config = try directory.write(
+            Self.goodConfiguration.replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json")
+        let place = await SandboxedCheck.place(forFile: config, arguments: [])
+        guard case .outside(let reason) = place else { return #expect(place == .outside(reason: "")) }
+        let outcome = try await BuiltProgram.run(["check", "--config", config])
+        let said = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(said.hasPrefix("note  service        sandbox not checked: \(reason)\n"), "\(said)")
     }
 
     /// A fault is reported only once.

@@ -62,18 +62,37 @@ import WaypostTestSupport
         #expect(words.contains("the service is not running") && words.contains("systemctl status waypost"))
     }
 
-    @Test func warnIfOthersCanChangeTheConfiguration() async throws {
+    /// The configuration itself, the program that requests the token, and the directory of that program's key.
+    @Test(arguments: [
+        ("config.json", "configuration: DIRECTORY/config.json can be changed by every user", "on it"),
+        ("program", "authorization.command: DIRECTORY/program can be changed by every user", "on it"),
+        (
+            "keys",
+            "authorization.environment.K: DIRECTORY/keys/key can be replaced: the directory DIRECTORY/keys may be "
+                + "written by every user, who could replace a file with a symbolic link",
+            "on it, or choose another directory"
+        ),
+    ])
+    func warnIfOthersCanChangeTheConfiguration(name: String, cause: String, place: String) async throws {
         let bench = try ServiceBench()
-        let config = try bench.configure(Self.statusSocketEdit(for: bench))
-        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: config)
+        let program = try bench.directory.write("#!/bin/sh\n".utf8, to: "program", mode: 0o755)
+        try FileSystem.createDirectory(at: bench.directory.path("keys"))
+        let key = try bench.directory.write("key".utf8, to: "keys/key", mode: 0o600)
+        let config = try bench.configure {
+            Self.statusSocketEdit(for: bench)(&$0)
+            $0.authorization =
+                #"{"type": "command", "command": ["\#(program)"], "environment": {"K": {"file": "\#(key)"}}}"#
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: bench.directory.path(name))
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
-        let words = "configuration: \(config) can be changed by every user"
+        let words = cause.replacing("DIRECTORY", with: bench.directory.url.path)
         #expect(
             await service.errors.line(
-                saying: "configuration can be changed by others: \(words); run chmod go-w on it") != nil)
+                saying: "configuration can be changed by others: \(words); run chmod go-w \(place)") != nil)
         let why = try await BuiltProgram.run(["why", "--config", config])
-        #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("\n\(words)\nRun chmod go-w on it.\n"))
+        let said = String(decoding: why.standardOutput, as: UTF8.self)
+        #expect(said.contains("\n\(words)\nRun chmod go-w \(place).\n"), "\(said)")
         #expect(await service.terminate().ending == .exited(0))
     }
 
