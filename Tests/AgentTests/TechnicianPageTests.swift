@@ -37,6 +37,51 @@ import Testing
         #expect(page.contains("here.username = here.password = \"\""))
     }
 
+    /// The page only reads: it has no form, and its requests have the default method.
+    @Test func sendOnlyGETRequests() {
+        for word in [
+            "<form", "<input", "<button", "method:", "XMLHttpRequest", "sendBeacon", "WebSocket", "EventSource",
+        ] { #expect(!page.contains(word), "\(word)") }
+    }
+
+    @Test func nameTheProductInTheHeader() throws {
+        let header = try #require(page.firstMatch(of: /<header>([^~]*?)<\/header>/))
+        #expect(header.1.contains("<span class=\"dim\">Waypost</span>"))
+    }
+
+    @Test func showLocalTimeBesideUTC() {
+        let utc = #"$("since").textContent = clock(view.now) + " UTC, ""#
+        #expect(page.contains(utc + #" + new Date(view.now).toLocaleTimeString("en-GB") + " local time";"#))
+    }
+
+    @Test func emphasiseTheRemedy() {
+        #expect(page.contains("#verdict p.title, #verdict p.remedy { font-weight: 600; }"))
+        // The class of a paragraph is the name of its part.
+        #expect(page.contains(#"lines.map(({ part, text }) => element("p", text, part))"#))
+        #expect(Verdict.Line.Part.remedy.rawValue == "remedy")
+    }
+
+    @Test func nameTheCommands() {
+        let named = page.matches(of: /<dd><code>([^<]*)<\/code><\/dd>/).map { String($0.1) }
+        #expect(
+            named == [
+                "sudo waypost check --online", "waypost why", "waypost outbox list", "sudo waypost bundle",
+            ])
+    }
+
+    /// Verdict and figures come before the map: in the document, and in the order that a phone's style sets.
+    @Test func showTheFiguresBeforeTheMap() throws {
+        let places = try ["verdict", "figures", "map"].map { id in
+            try #require(page.firstRange(of: "id=\"\(id)\"")).lowerBound
+        }
+        #expect(places == places.sorted())
+        let phone = try #require(page.split(separator: "@media (max-width: 900px)").last).prefix { $0 != "<" }
+        let orders = Dictionary(
+            uniqueKeysWithValues: phone.matches(of: /[#.](\w+) \{ order: ([0-9]); \}/).map { ($0.1, $0.2) })
+        let values = try ["verdict", "figures", "map", "commands"].map { try #require(orders[$0]) }
+        #expect(values == values.sorted() && Set(values).count == values.count, "\(orders)")
+    }
+
     /// A screen reader announces a new verdict, but not each new figure.
     @Test func announceOnlyTheVerdict() {
         #expect(page.contains("<div role=\"status\"><h2 id=\"title\"></h2></div>"))

@@ -74,6 +74,14 @@ import WaypostTestSupport
         #expect(Self.loggedCodes(of: steps) == expected)
     }
 
+    /// Two faults alternate every ten seconds. Each is logged once per interval.
+    @Test func logsFewLinesInADayOfAlternatingFaults() {
+        let turn = [Step.raise(Self.busy, every: 10), .raise(Self.noToken, every: 10)]
+        let codes = Self.loggedCodes(of: Array(repeating: turn, count: 86_400 / 20).flatMap(\.self))
+        #expect(codes.prefix(3) == ["service_busy", "token_request_rejected", "service_busy"])
+        #expect(codes.count == 2 * 86_400 / 600)
+    }
+
     /// Each problem of a rejected reload is a line with the code, and so is each repetition.
     @Test func logsEachCauseOnItsOwnLine() {
         var conditions = ActiveConditions()
