@@ -10,12 +10,26 @@ from trials.waypost import ROOT
 TASKS = ROOT / "packaging/ansible/roles/waypost/tasks/main.yml"
 # Files that contain no secrets: the vehicle's id and the package.
 OPEN = ("/etc/vehicle-id", "/var/cache/waypost.deb")
+# The modules that write a file's content, which Ansible shows with --diff.
+WRITING = ("copy", "template", "lineinfile", "blockinfile", "replace", "assemble")
 
 
 class Role(unittest.TestCase):
+    def setUp(self) -> None:
+        tasks = re.split(r"(?m)^ *- name: ", TASKS.read_text())[1:]
+        self.tasks = {task.splitlines()[0]: task for task in tasks}
+
     def test_hides_files_with_secrets_in_diffs(self) -> None:
-        tasks = [task for task in re.split(r"\n\s*(?=- name: )", TASKS.read_text()) if "ansible.builtin.copy:" in task]
-        closed = [task for task in tasks if not any(f"dest: {path}" in task for path in OPEN)]
-        self.assertEqual(len(closed), 2)
-        for task in closed:
-            self.assertRegex(task, r"(?m)^ *(diff: false|no_log: true)$")
+        module = re.compile(rf"(?m)^ *(ansible\.builtin\.)?({'|'.join(WRITING)}):")
+        closed = {name: task for name, task in self.tasks.items()
+                  if module.search(task) and not any(f"dest: {path}\n" in task for path in OPEN)}
+        self.assertEqual(list(closed), ["Write the van's key", "Write the configuration, once it is checked"])
+        for name, task in closed.items():
+            self.assertRegex(task, r"(?m)^ *(diff: false|no_log: true)$", name)
+
+    def test_hides_the_key_that_enrolment_prints(self) -> None:
+        output = re.compile(r"(?m)waypost_enrolment(\.stdout\b|$)")
+        naming = {name: task for name, task in self.tasks.items() if output.search(task)}
+        self.assertEqual(list(naming), ["Enrol the van at the token backend", "Write the van's key"])
+        for name, task in naming.items():
+            self.assertRegex(task, r"(?m)^ *no_log: true$", name)
