@@ -19,6 +19,7 @@ from werkzeug.exceptions import HTTPException
 
 import signing
 from allowance import Allowance
+from runs import Runs
 from vans import ID, Vans, name_of
 
 FLEET_ENGINE = "https://fleetengine.googleapis.com"
@@ -66,12 +67,15 @@ def make(
     app = Flask(__name__)
     van_allowance = Allowance(VAN_BURST, VAN_SECONDS, monotonic)
     strangers = Allowance(STRANGERS_BURST, STRANGERS_SECONDS, monotonic)
+    runs = Runs()
 
     @app.get("/token/<kind>/<id>")
     def sign(kind: str, id: str) -> Response:
         van = authenticated()
         if wait := van_allowance.wait(van):
             raise Rejected(429, f"{van} asks too often", f"{van} asks too often", wait)
+        if (run := request.headers.get("Waypost-Run-ID")) and runs.has_returned(van, run[:32]):
+            log("WARNING", f"two gateways use the credential of {van}; enrol each with a vehicle id of its own")
         if (signer := signers.get(kind)) is None:
             raise Rejected(404, "this backend does not sign tokens of this kind", f"{van} asked for an unknown kind of token")
         if kind != "consumer" and id != van:

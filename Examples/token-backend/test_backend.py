@@ -172,6 +172,20 @@ class Tokens(InDirectory):
         self.seconds += backend.VAN_SECONDS
         self.assertEqual([self.ask("driver/van-7").status_code for _ in range(2)], [200, 429])
 
+    def test_for_two_gateways_of_one_van_cause_a_warning(self) -> None:
+        other = self.vans.enrol("van-8") or ""
+
+        def warnings(*runs: str) -> int:
+            before = len(self.said.getvalue())
+            for run in runs:
+                self.assertEqual(self.ask("driver/van-7", **({"Waypost-Run-ID": run} if run else {})).status_code, 200)
+            return self.said.getvalue()[before:].count("two gateways use the credential of van-7;")
+
+        # A gateway that starts again and again, and requests without an id, such as those of `waypost token`.
+        self.assertEqual(warnings("1", "1", "", "2", "3", "", "3", "4", "5"), 0)
+        self.ask("driver/van-8", "van-8", other, **{"Waypost-Run-ID": "5"})
+        self.assertEqual(warnings("6", "5", "5", "6"), 2)
+
     def test_are_available_to_vans_while_strangers_ask(self) -> None:
         statuses = {self.ask("driver/van-7", key="wrong").status_code for _ in range(backend.STRANGERS_BURST + 20)}
         self.assertEqual(statuses, {401, 429})

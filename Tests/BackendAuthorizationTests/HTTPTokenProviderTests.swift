@@ -40,6 +40,16 @@ import WaypostTestSupport
         #expect(request.body.isEmpty)
     }
 
+    /// A backend can notice that two services use one credential. Other commands send no such header.
+    @Test(arguments: ["1f", nil]) func sendTheIDOfTheServicesRun(runID: String?) async throws {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(url: "https://backend.example.com/t"), providerID: "p", transport: transport,
+            runID: runID, wallClock: { 0 })
+        _ = try await provider.token(for: van7)
+        #expect(try #require(transport.requests.first).headers["Waypost-Run-ID"] == runID)
+    }
+
     @Test func sendHeadersAndBodyWithSecrets() async throws {
         let directory = try TemporaryDirectory()
         let settings = HTTPTokenSettings(

@@ -11,6 +11,7 @@ package final class HTTPTokenProvider: TokenProvider {
     private let providerID: String
     private let transport: any HTTPTransport
     private let sendsCertificate: Bool
+    private let runID: String?
     private let environment: [String: String]
     private let wallClock: @Sendable () -> Double
     private let synchronizedClock: @Sendable () -> Double?
@@ -21,6 +22,8 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - providerID: the value for the placeholder `{providerId}`.
     ///   - transport: sends the requests. It must trust the certificate authorities that the endpoint needs.
     ///   - sendsCertificate: whether the transport sends a client certificate; used only to explain errors.
+    ///   - runID: a random text by which the endpoint can tell this run of the service from another one; `nil` if the
+    ///     requests don't belong to the service.
     ///   - environment: the environment variables from which secrets are read.
     ///   - wallClock: returns this machine's time in seconds since 1970. It is used if the endpoint's `Date` header is
     ///     missing or implausible.
@@ -29,7 +32,7 @@ package final class HTTPTokenProvider: TokenProvider {
     /// - Throws: `.misconfigured` if the endpoint's address isn't a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
-        transport: any HTTPTransport, sendsCertificate: Bool = false,
+        transport: any HTTPTransport, sendsCertificate: Bool = false, runID: String? = nil,
         environment: [String: String] = ProcessEnvironment.variables,
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
         synchronizedClock: @escaping @Sendable () -> Double? = { nil }
@@ -39,6 +42,7 @@ package final class HTTPTokenProvider: TokenProvider {
         self.providerID = providerID
         self.transport = transport
         self.sendsCertificate = sendsCertificate
+        self.runID = runID
         self.environment = environment
         self.wallClock = wallClock
         self.synchronizedClock = synchronizedClock
@@ -87,6 +91,7 @@ package final class HTTPTokenProvider: TokenProvider {
         let url = try url(for: context)
         let values = try await readTemplateValues()
         var headers = HTTPHeaders(["Accept": "application/json"])
+        if let runID { headers["Waypost-Run-ID"] = runID }
         if values.body != nil { headers["Content-Type"] = "application/json" }
         for (template, header) in zip(settings.headers, values.headers) { headers[template.name] = header.value }
         var secrets = values.headers.flatMap { [$0.secret, $0.value] }

@@ -54,9 +54,10 @@ struct ServiceParts: Sendable {
         if let ownProvider {
             provider = ownProvider
         } else {
-            provider = try configuration.makeProvider(toleratesFiles: !configuration.readsRecording) { [monitor] in
-                monitor.note($0)
-            }
+            let runID = String(UInt64.random(in: .min ... .max), radix: 16)
+            provider = try configuration.makeProvider(
+                toleratesFiles: !configuration.readsRecording, runID: runID
+            ) { [monitor] in monitor.note($0) }
         }
         return configuration.makeTokenCache(
             for: provider, clock: ContinuousClock(), policy: policy,

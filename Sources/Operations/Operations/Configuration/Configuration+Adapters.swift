@@ -106,10 +106,10 @@ extension Configuration {
     /// Returns the configured token provider, without a cache.
     ///
     /// If `reportsCertificateEnd` is `true`, the provider's responses contain the time at which the endpoint's
-    /// certificate expires. `toleratesFiles` means the same as for `makeTransport`. If the provider is a command,
-    /// `report` receives warnings about its processes.
+    /// certificate expires. `toleratesFiles` means the same as for `makeTransport`, and `runID` the same as for
+    /// `HTTPTokenProvider`. If the provider is a command, `report` receives warnings about its processes.
     package func makeProvider(
-        reportsCertificateEnd: Bool = false, toleratesFiles: Bool = false,
+        reportsCertificateEnd: Bool = false, toleratesFiles: Bool = false, runID: String? = nil,
         report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) throws(AgentError) -> any TokenProvider {
         let section = authorizationSection
@@ -122,7 +122,7 @@ extension Configuration {
                     transport: try Self.makeTransport(
                         with: tokenCertificateFiles, proxy: trust.proxy, reportsCertificateEnd: reportsCertificateEnd,
                         toleratesFiles: toleratesFiles),
-                    sendsCertificate: trust.clientKeyFile != nil, synchronizedClock: synchronizedClock)
+                    sendsCertificate: trust.clientKeyFile != nil, runID: runID, synchronizedClock: synchronizedClock)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
