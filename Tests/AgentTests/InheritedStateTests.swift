@@ -35,14 +35,17 @@ import WaypostTestSupport
     @Test func restartsWithoutUnwantedVariables() async throws {
         let bench = try ServiceBench()
         let service = try bench.start(environment: [
-            "MALLOC_ARENA_MAX": "7", "GLIBC_TUNABLES": "glibc.malloc.check=1", "http_proxy": "http://127.0.0.1:1",
+            "MALLOC_ARENA_MAX": "7", "GLIBC_TUNABLES": "glibc.malloc.check=1", "https_proxy": "http://127.0.0.1:1",
             "TZ": "Pacific/Apia",
         ])
-        try #require(await service.errors.line(saying: "status at") != nil)
+        let warning =
+            "upload.proxy is not set, and the proxy in the environment variable https_proxy isn't used; if the vehicle "
+            + "needs a proxy, set upload.proxy and authorization.proxy"
+        try #require(await service.errors.line(saying: warning) != nil)
         let environment = try FileSystem.read(1 << 16, at: 0, of: "/proc/\(service.processID)/environ")
             .split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
         #expect(environment.contains("TZ=Pacific/Apia"))
-        #expect(!environment.contains { $0.contains("malloc") || $0.contains("MALLOC") || $0.contains("proxy") })
+        #expect(!environment.contains { $0.contains("malloc") || $0.contains("MALLOC") || $0.contains("127.0.0.1:1") })
         let name = try FileSystem.read(64, at: 0, of: "/proc/\(service.processID)/comm")
         #expect(String(decoding: name, as: UTF8.self) == "waypost\n")
         #expect(await service.terminate().ending == .exited(0))

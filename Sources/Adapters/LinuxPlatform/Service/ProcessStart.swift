@@ -54,6 +54,9 @@ package enum ProcessStart {
     /// The path of this program. It is read at the start, because an upgrade may replace the file later. Executing
     /// `/proc/self/exe` instead would change the process's name to `exe`.
     package static let executable = FileSystem.linkTarget(at: "/proc/self/exe")
+
+    /// The name of the environment variable with a proxy that `prepare` has removed; `nil` if there was none.
+    package static let removedProxyVariable = ProcessEnvironment.variables[UnwantedVariable.removedVariableName]
 }
 
 package enum ProcessEnvironment {
@@ -106,6 +109,9 @@ package struct UnwantedVariable: Sendable {
         .init(pattern: "SQLITE_*", reason: "writes parts of the outbox to another directory"),
     ]
 
+    /// The variable that contains the name of a removed variable with a proxy.
+    fileprivate static let removedVariableName = "WAYPOST_REMOVED_VARIABLE"
+
     /// Whether `name` matches the pattern.
     package func matches(_ name: String) -> Bool {
         let name = name.uppercased()
@@ -121,6 +127,10 @@ package struct UnwantedVariable: Sendable {
     static func clearEnvironment() -> Bool {
         let names = ProcessEnvironment.variables.keys.filter { name in all.contains { $0.matches(name) } }
         for name in names { unsafe unsetenv(name) }
+        // The name must outlive the next execution of the program.
+        if let proxy = names.sorted().first(where: { ["HTTPS_PROXY", "ALL_PROXY"].contains($0.uppercased()) }) {
+            unsafe setenv(removedVariableName, proxy, 1)
+        }
         return !names.isEmpty
     }
 }

@@ -1,6 +1,7 @@
 import BackendAuthorization
 import FleetEngine
 import HTTPMessages
+import LinuxPlatform
 import ReportedText
 
 /// A warning about a value that is valid but probably not intended, with its key and the remedy.
@@ -28,6 +29,16 @@ extension Configuration {
         [("vehicle.providerId", vehicle.providerID), ("vehicle.vehicleId", vehicle.vehicleID)]
             .compactMap(idWarning) + exampleWarnings + pathWarnings + urlWarnings + headerWarnings
             + commandWarnings + openSecretWarnings
+            + [unusedProxyWarning(ProcessStart.removedProxyVariable)].compactMap(\.self)
+    }
+
+    /// Returns a warning if a proxy is set only in an environment variable, whose name is `variable`.
+    func unusedProxyWarning(_ variable: String?) -> ConfigurationWarning? {
+        guard let variable, upload.proxy == nil else { return nil }
+        return ConfigurationWarning(
+            "upload.proxy",
+            "is not set, and the proxy in the environment variable \(variable) isn't used; if the vehicle needs a "
+                + "proxy, set upload.proxy and authorization.proxy", mayBeIntended: true)
     }
 
     private func idWarning(_ key: String, _ id: String) -> ConfigurationWarning? {
