@@ -36,6 +36,8 @@ enum Law: String, CaseIterable, Sendable {
     case evictionNeedsFullStore
     /// No position of a private vehicle is accepted or repeated, and its only presence is offline.
     case privateIsSilent
+    /// A reload doesn't report the vehicle as offline, unless it is private.
+    case reloadIsSilent
     /// The numbers of jobs and sleepers are bounded.
     case bounded
     /// Cancellation ends a process without delay.

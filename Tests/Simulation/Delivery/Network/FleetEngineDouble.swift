@@ -18,6 +18,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     /// The updates that are always rejected.
     private var poisonous: Set<UpdateKey> = []
     private var decided: Set<UpdateKey> = []
+    private var reloadedAt: Duration?
 
     /// The maximum number of locations in a batch, all of which are repeated after a lost answer.
     static let maximumBatch = 51
@@ -34,7 +35,10 @@ final class FleetEngineDouble: @unchecked Sendable {
     func networkReturned() { attempts.refill(by: 6) }
 
     /// Records that the service was reloaded: its upload loop doesn't continue the waits of the previous one.
-    func recordReload() { attempts.refill(by: 3) }
+    func recordReload() {
+        attempts.refill(by: 3)
+        reloadedAt = world.now
+    }
 
     /// Records that the client is about to send `request`, whether it arrives or not.
     func willSend(_ request: HTTPRequest) {
@@ -43,6 +47,10 @@ final class FleetEngineDouble: @unchecked Sendable {
         world.require(
             .privateIsSilent, !world.isKnownPrivate || UpdateReader.state(of: request) != "ONLINE",
             "a private vehicle is reported as online")
+        world.require(
+            .reloadIsSilent,
+            reloadedAt != world.now || world.privateFor != nil || UpdateReader.state(of: request) != "OFFLINE",
+            "a reload reports the vehicle as offline")
         issuer.willUse(Self.token(of: request), for: vehicle.vehicleID)
     }
 

@@ -21,6 +21,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case seesNoSwitch
     // Reporter: its clock never wakes it, or one of its actions ends twice.
     case losesWakeups, endsAnActionTwice
+    // Reload: the vehicle is reported as offline.
+    case announcesReloads
 
     func wrapped(_ transport: any HTTPTransport, in world: World) -> any HTTPTransport {
         FaultyTransport(base: transport, bug: self, world: world)

@@ -108,7 +108,7 @@ final class VehicleDay: @unchecked Sendable {
         guard process != nil else { return }
         world.note(.reload, 0, 0, "the configuration is read again")
         server.recordReload()
-        await process?.terminate(isSilent: true)
+        await process?.terminate(isSilent: world.scenario.bug != .announcesReloads)
         process = nil  // releases the lock of an outbox that could not be closed
         await start()
     }
