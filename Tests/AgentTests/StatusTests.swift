@@ -304,6 +304,18 @@ import WaypostTestSupport
         #expect(report(monitor).headlineInterval == .seconds(10))
     }
 
+    /// The condition began when the silence was noticed, after 5 s.
+    @Test func countsTheSecondsOfASilence() throws {
+        let monitor = monitor()
+        let silent = ReceiverFault.silent(.serial(baudRate: 9600, wasFound: false), .seconds(5), alsoOpenIn: nil)
+        monitor.observe(.receiver(.waiting(source: "/dev/gnss", silent)))
+        clock.advance(by: .seconds(73))
+        let report = report(monitor)
+        let condition = try #require(report.conditions.first { $0.code == "receiver_unavailable" })
+        #expect(condition.cause.contains("78 s"), "\(condition.cause)")
+        #expect(report.receiver.state.contains("78 s"), "\(report.receiver.state)")
+    }
+
     @Test func reportsNewEvictions() {
         var evictions = Evictions()
         evictions[.oldest].count = 500

@@ -36,6 +36,11 @@ import Testing
                 "add the user to the group that owns the device (usermod -aG dialout USER) and restart"
             ),
             (
+                .deviceNotAllowed("/dev/ttyQ0"), "the service's unit or container doesn't allow the device",
+                "run systemctl edit waypost and add DeviceAllow=/dev/ttyQ0 rw under [Service], or pass the device to "
+                    + "the container"
+            ),
+            (
                 .baudRateRejected(460_800), "the driver does not support 460800 baud",
                 "choose a supported rate"
             ),
@@ -115,7 +120,7 @@ import Testing
     ]
     private static let faults: [ReceiverFault] =
         [
-            .deviceMissing, .deviceForbidden, .deviceBusy(gpsd), .notASerialPort,
+            .deviceMissing, .deviceForbidden, .deviceNotAllowed("/dev/gnss0"), .deviceBusy(gpsd), .notASerialPort,
             .unsupportedBaudRate(1234, supported: [4800, 9600]), .baudRateRejected(9600),
             .notOpened("input/output error"),
             .hostNotFound("van", "unknown"), .hostNotFound("van", nil), .notConnected("refused", isGPSD: false),

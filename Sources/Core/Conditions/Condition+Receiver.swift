@@ -4,11 +4,11 @@ import ReportedText
 
 extension Condition {
     /// Creates the condition for a receiver that is unavailable or a log that has ended; returns `nil` for other
-    /// states.
-    package init?(_ state: ReceiverState) {
+    /// states. `elapsed` is the time since the state was reported.
+    package init?(_ state: ReceiverState, after elapsed: Duration = .zero) {
         switch state {
         case .waiting(let source, let fault):
-            let wording = fault.wording()
+            let wording = fault.wording(after: elapsed)
             self.init(
                 .receiverUnavailable, Wording("\(source): \(wording.cause)", wording.remedy),
                 facts: .receiver(fault.topic))

@@ -20,6 +20,7 @@ extension ReceiverFault {
         case .baudRateRejected(let baudRate): self = .baudRateRejected(baudRate)
         case .missing: self = .deviceMissing
         case .permissionDenied: self = .deviceForbidden
+        case .notAllowed(let path): self = .deviceNotAllowed(ReportedText(path))
         case .busy(let path, let holders):
             let hidden = DeviceHolders(names: "another program", programs: [.hidden(ReportedText(path))])
             self = .deviceBusy(DeviceHolders(holders, of: path) ?? hidden)

@@ -114,6 +114,8 @@ package enum SerialLineError: Error, Sendable, Hashable {
     case baudRateRejected(Int)
     case missing
     case permissionDenied
+    /// The service's systemd unit, or the container, doesn't allow the device.
+    case notAllowed(path: String)
     /// The port is open already. `holders` is empty if `/proc` doesn't show which processes have it open.
     case busy(path: String, holders: [HoldingProcess])
     case notASerialPort
@@ -123,7 +125,8 @@ package enum SerialLineError: Error, Sendable, Hashable {
     init(opening path: String, _ error: SystemError) {
         switch error.number {
         case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing
-        case EACCES, EPERM: self = .permissionDenied
+        case EACCES: self = .permissionDenied
+        case EPERM: self = .notAllowed(path: path)
         case EBUSY: self = .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
         case EISDIR: self = .notASerialPort
         default: self = .system(SystemError(call: "cannot be opened", number: error.number))

@@ -58,6 +58,13 @@ extension ReceiverFault {
             Wording(
                 "this user can't open it",
                 "add the user to the group that owns the device (usermod -aG dialout USER) and restart")
+        case .deviceNotAllowed(let path):
+            Wording(
+                "the service's unit or container doesn't allow the device",
+                """
+                run systemctl edit waypost and add DeviceAllow=\(path) rw under [Service], or pass the device to the \
+                container
+                """)
         case .deviceBusy(let holders): Wording("held by \(holders.names)", holders.remedy)
         case .notASerialPort: Wording("not a serial port", "use a device such as /dev/ttyUSB0")
         case .unsupportedBaudRate(let baudRate, let supported):

@@ -56,6 +56,8 @@ package enum ReceiverStart: Sendable, Hashable {
 package enum ReceiverFault: Sendable, Hashable {
     case deviceMissing
     case deviceForbidden
+    /// The service's systemd unit, or the container, doesn't allow the device with this path.
+    case deviceNotAllowed(ReportedText)
     case deviceBusy(DeviceHolders)
     case notASerialPort
     case unsupportedBaudRate(Int, supported: [Int])

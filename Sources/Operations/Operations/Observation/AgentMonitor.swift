@@ -44,6 +44,9 @@ package final class AgentMonitor: ReportingObserver {
         /// The receiver's last warning about a problem that prevents fixes; `nil` if there was none.
         package var obstacle: ReceiverWarning?
 
+        /// Returns the condition that `state` causes at the time `now`; `nil` if it causes none.
+        func condition(at now: Duration) -> Condition? { state.flatMap { Condition($0, after: now - stateAt) } }
+
         /// Returns the current time according to the receiver, calculated from its last fix; `nil` before the first
         /// fix.
         package func present(at now: Duration) -> UTCTime? {

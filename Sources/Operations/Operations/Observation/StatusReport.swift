@@ -70,7 +70,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         reporting = context.reporting
         uptimeSeconds = Int(now / .seconds(1))
         conditions = snapshot.conditions.visible(at: now).map { active in
-            var condition = ReportedCondition(active, at: now)
+            var condition = ReportedCondition(active, as: snapshot.receiver.condition(at: now), at: now)
             condition.safe = Self.safetyClause(while: active.code, pending: outbox.ledger.pending)
             return condition
         }
@@ -115,9 +115,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
 
     /// The interval at which to update the status line in `systemctl status`. It is shorter until the first delivery,
     /// because an operator may be waiting for it.
-    package var headlineInterval: Duration {
-        delivery.secondsSinceDelivery == nil && uptimeSeconds < 300 ? .seconds(1) : .seconds(10)
-    }
+    package var headlineInterval: Duration { delivery.secondsSinceDelivery == nil ? .seconds(1) : .seconds(10) }
 
     /// The status line in `systemctl status`.
     package var headline: String {
@@ -217,13 +215,17 @@ extension StatusReport {
         /// The title, the first cause and its remedy, in one line.
         package var line: String { "\(title): \(cause); \(remedy)" }
 
-        init(_ active: ActiveCondition, at now: Duration) {
+        /// Creates the report of `active`. If `current` has the same code and facts, its causes are reported: they
+        /// contain the present duration of a silence.
+        init(_ active: ActiveCondition, as current: Condition? = nil, at now: Duration) {
             let code = active.code
+            let isSame = current?.code == code && current?.facts == active.condition.facts
+            let condition = isSame ? current ?? active.condition : active.condition
             self.code = code.rawValue
             severity = code.severity
             stage = code.stage
             title = code.title
-            let causes = active.condition.causes.map {
+            let causes = condition.causes.map {
                 Cause(cause: $0.cause.description, remedy: $0.remedy.description)
             }
             cause = causes[0].cause
