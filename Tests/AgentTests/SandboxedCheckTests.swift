@@ -75,6 +75,7 @@ import WaypostTestSupport
 
     @Test(arguments: [
         ("{ path=/w ; argv[]=/w run --config /data/van.json ; ignore_errors=no }", "/data/van.json"),
+        ("{ path=/w ; argv[]=/w run --config=/data/van.json ; ignore_errors=no }", "/data/van.json"),
         ("{ path=/w ; argv[]=/w run ; ignore_errors=no }", "/etc/waypost/config.json"),
         ("", "/etc/waypost/config.json"),
     ])

@@ -17,7 +17,9 @@ enum WaypostCommand {
             }
             return .exit(try await dispatch(words).rawValue)
         } catch {
-            return reportFailure(error, of: words).map { .exit($0.rawValue) } ?? .interrupted
+            let status = reportFailure(error, of: words)
+            if words.first == "run", status == .badConfiguration { await RestartPause.wait() }
+            return status.map { .exit($0.rawValue) } ?? .interrupted
         }
     }
 

@@ -1,5 +1,6 @@
 import Conditions
 import LinuxPlatform
+import ReportedText
 
 /// A run of `waypost check` in the service's sandbox. systemd-run creates the sandbox from the properties that systemd
 /// reports for the service's unit.
@@ -36,6 +37,30 @@ package enum SandboxedCheck {
 
     /// Whether systemd manages this host's services (sd_booted(3)).
     static var isSystemdRunning: Bool { (try? FileStatus(at: "/run/systemd/system"))?.kind == .directory }
+
+    /// The number of times that systemd has restarted the service since it was started by hand; 0 if it isn't known.
+    package static var restarts: Int {
+        get async { Int(await shown("NRestarts")) ?? 0 }
+    }
+
+    /// The last message of the service, if its last run has failed; otherwise `nil`.
+    static var lastFailure: String? {
+        get async {
+            guard isSystemdRunning, let status = Int(await shown("ExecMainStatus")), status != 0 else { return nil }
+            let message = await output(of: [
+                "/usr/bin/journalctl", "_SYSTEMD_UNIT=\(unitName)", "--lines=1", "--output=cat", "--quiet",
+                "--no-pager",
+            ])
+            let text = ReportedText(message, limit: 400).description
+            return text.isEmpty ? nil : text
+        }
+    }
+
+    /// Returns the value of a property of the service's unit, as `systemctl show` prints it.
+    private static func shown(_ property: String) async -> String {
+        let line = await output(of: ["/usr/bin/systemctl", "show", "--value", "--property=\(property)", unitName])
+        return String(line.prefix { !$0.isNewline })
+    }
 
     private static func output(of arguments: [String]) async -> String {
         let child = ChildProcess(
@@ -111,7 +136,7 @@ package enum SandboxedCheck {
 
         /// The configuration file that the service reads.
         var configurationFile: String {
-            let words = self["ExecStart"].split(separator: " ")
+            let words = self["ExecStart"].replacing("--config=", with: "--config ").split(separator: " ")
             guard let option = words.firstIndex(of: "--config"), option + 1 < words.count else {
                 return Configuration.defaultFile
             }

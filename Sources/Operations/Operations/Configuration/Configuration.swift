@@ -65,6 +65,7 @@ extension Configuration {
 
     /// Reads a configuration file. If the file doesn't exist, the error message ends with `remedy`.
     package init(file path: String, ifMissing remedy: String) throws(ConfigurationError) {
+        let isService = SandboxedCheck.current != nil || ProcessEnvironment.variables["NOTIFY_SOCKET"] != nil
         let bytes: [UInt8]
         do throws(BoundedFile.Refusal) {
             bytes = try BoundedFile.contents(of: path, limit: Self.maximumFileBytes)
@@ -73,8 +74,8 @@ extension Configuration {
                 switch error {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
                     "there is no such file; \(remedy)"
-                case .system(let cause) where cause.number == EACCES && SandboxedCheck.current != nil:
-                    "cannot be read by the service; run chgrp \(SandboxedCheck.current?.user ?? "") \(path) and chmod g+r \(path)"
+                case .system(let cause) where cause.number == EACCES && isService:
+                    "cannot be read by the service; run chgrp \(SandboxedCheck.current?.user ?? "waypost") \(path) and chmod g+r \(path)"
                 case .system(let cause) where cause.number == EACCES:
                     "cannot be read by this user; use sudo, or, for the service, run chgrp waypost \(path) and chmod g+r \(path)"
                 case .system: "\(error)"

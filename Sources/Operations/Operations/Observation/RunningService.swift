@@ -104,6 +104,7 @@ package struct RunningService: Sendable {
                     "\(address) is closed to \(FileStatus.name(ofUser: user)); run this as root (sudo), or see systemctl status waypost"
                 )
             }
+            let failure = await SandboxedCheck.lastFailure.map { "; the service's last message: \($0)" } ?? ""
             return .notRunning(
                 await onThread(named: "status") {
                     if let words = Self.accessObstacle(toOutboxAt: outboxPath, at: address, error: error) {
@@ -111,7 +112,7 @@ package struct RunningService: Sendable {
                     }
                     let isElsewhere = [ECONNREFUSED, ENOENT].contains(error.number)
                     let hint = Self.restartHint(outboxPath: outboxPath, error: error)
-                    return "\(Self.reasonForSilence(at: address, error: error)); \(hint)"
+                    return "\(Self.reasonForSilence(at: address, error: error)); \(hint)\(failure)"
                         + (isElsewhere ? Self.hint(atOtherServices: HoldingProcess.otherServices) : "")
                 })
         case .success(let bytes):
