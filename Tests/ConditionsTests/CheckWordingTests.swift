@@ -72,7 +72,8 @@ import Testing
             (
                 .otherConfiguration(.fileChanged("/c", loadedAt: "10:00"), service: "waypost runs"),
                 "waypost runs; it uses the configuration loaded at 10:00, but /c has been changed since; run systemctl reload "
-                    + "waypost (for new credentials or environment values, systemctl restart waypost)"
+                    + "waypost (for new credentials or environment values, or if the receiver is stdin or a file "
+                    + "without follow, systemctl restart waypost)"
             ),
             (
                 .otherConfiguration(.otherFile("/other", checked: "/c"), service: "waypost runs"),

@@ -115,7 +115,8 @@ extension OnlineFinding.OtherConfiguration {
             Wording(
                 "it uses the configuration loaded at \(loadedAt), but \(file) has been changed since",
                 """
-                run systemctl reload waypost (for new credentials or environment values, systemctl restart waypost)
+                run systemctl reload waypost (for new credentials or environment values, or if the receiver is stdin or \
+                a file without follow, systemctl restart waypost)
                 """)
         }
     }
