@@ -33,3 +33,10 @@ class Role(unittest.TestCase):
         self.assertEqual(list(naming), ["Enrol the van at the token backend", "Write the van's key"])
         for name, task in naming.items():
             self.assertRegex(task, r"(?m)^ *no_log: true$", name)
+
+    def test_creates_the_keys_file_closed(self) -> None:
+        modes = {"Close the keys' directory to other users": "0750", "Create the key's file": "0640"}
+        names = [name for name in self.tasks if name in (*modes, "Write the van's key")]
+        self.assertEqual(names, [*modes, "Write the van's key"])
+        for name, mode in modes.items():
+            self.assertIn(f'mode: "{mode}"', self.tasks[name])

@@ -200,11 +200,11 @@ extension UTCTime {
         guard words.count >= 5 else { return nil }
         let isUnixForm = Self.months.contains { $0.lowercased() == words[1] }  // Sun Nov  6 08:49:37 1994
         guard isUnixForm ? words.count == 5 : words.count == 6 && words[5] == "gmt" else { return nil }
-        let (dayText, monthText, yearText, timeText) =
-            isUnixForm ? (words[2], words[1], words[4], words[3]) : (words[1], words[2], words[3], words[4])
-        let clock = timeText.split(separator: ":", omittingEmptySubsequences: false)
+        let monthText = words[isUnixForm ? 1 : 2]
+        let clock = words[isUnixForm ? 3 : 4].split(separator: ":", omittingEmptySubsequences: false)
         guard let month = Self.months.firstIndex(where: { $0.lowercased() == monthText }),
-            let day = Self.number(dayText, in: 1...31), let year = Self.year(yearText), clock.count == 3,
+            let day = Self.number(words[isUnixForm ? 2 : 1], in: 1...31),
+            let year = Self.year(words[isUnixForm ? 4 : 3]), clock.count == 3,
             let hour = Self.number(clock[0], in: 0...23), let minute = Self.number(clock[1], in: 0...59),
             let second = Self.number(clock[2], in: 0...60)
         else { return nil }

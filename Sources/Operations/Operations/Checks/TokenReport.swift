@@ -59,10 +59,10 @@ package struct TokenReport: Sendable {
     /// `trip` is `nil`.
     package init(_ answer: TokenAnswer, _ configuration: Configuration, trip: TripName? = nil, hostTime: UTCTime) {
         self.answer = answer
-        let context: AuthorizationContext
-        (subject, context) =
-            trip.map { ($0.description, AuthorizationContext(tripID: $0.tripID)) }
-            ?? (configuration.vehicle.description, AuthorizationContext(vehicleID: configuration.vehicle.vehicleID))
+        let vehicle = configuration.vehicle
+        subject = trip?.description ?? vehicle.description
+        let context =
+            trip.map { AuthorizationContext(tripID: $0.tripID) } ?? AuthorizationContext(vehicleID: vehicle.vehicleID)
         expirationKey = configuration.authorization.format.expirationKey
         self.hostTime = hostTime.secondsSince1970
         role = TokenRole(answer.parsed)

@@ -79,21 +79,26 @@ struct MessageReader {
             }
             return .string(name)
         case .message(let schema): return readMessage(value, schema, at: path)
-        case .list(let kind, let maximumCount):
-            guard let elements = value.arrayValue else {
-                return addViolation(at: path, "expected an array, not \(value.kind)")
-            }
-            guard elements.count <= maximumCount else {
-                return addViolation(at: path, "more than \(maximumCount) elements")
-            }
-            var list: [JSONValue] = []
-            for (index, element) in elements.enumerated() {
-                if let element = read(element, kind, at: "\(path)[\(index)]") { list.append(element) }
-            }
-            return .array(list)
+        case .list(let kind, let maximumCount): return readList(value, of: kind, upTo: maximumCount, at: path)
         case .route:
             return value.objectValue == nil ? addViolation(at: path, "expected an object, not \(value.kind)") : value
         }
+    }
+
+    private mutating func readList(
+        _ value: JSONValue, of kind: FieldRule.Kind, upTo maximumCount: Int, at path: String
+    ) -> JSONValue? {
+        guard let elements = value.arrayValue else {
+            return addViolation(at: path, "expected an array, not \(value.kind)")
+        }
+        guard elements.count <= maximumCount else {
+            return addViolation(at: path, "more than \(maximumCount) elements")
+        }
+        var list: [JSONValue] = []
+        for (index, element) in elements.enumerated() {
+            if let element = read(element, kind, at: "\(path)[\(index)]") { list.append(element) }
+        }
+        return .array(list)
     }
 
     private func text(for range: ClosedRange<Double>) -> String {
