@@ -43,16 +43,16 @@ package enum SandboxedCheck {
         get async { Int(await shown("NRestarts")) ?? 0 }
     }
 
-    /// The last message of the service, if its last run has failed; otherwise `nil`.
+    /// The reason that the service gave for its end, if its last run has failed; otherwise `nil`.
     static var lastFailure: String? {
         get async {
             guard isSystemdRunning, let status = Int(await shown("ExecMainStatus")), status != 0 else { return nil }
             let message = await output(of: [
-                "/usr/bin/journalctl", "_SYSTEMD_UNIT=\(unitName)", "--lines=1", "--output=cat", "--quiet",
-                "--no-pager",
+                "/usr/bin/journalctl", "_SYSTEMD_UNIT=\(unitName)", "--grep=^waypost: ", "--lines=1", "--output=cat",
+                "--quiet", "--no-pager",
             ])
-            let text = ReportedText(message, limit: 400).description
-            return text.isEmpty ? nil : text
+            let line = message.prefix { !$0.isNewline }
+            return line.isEmpty ? nil : ReportedText(line.dropFirst("waypost: ".count), limit: 400).description
         }
     }
 
