@@ -217,6 +217,19 @@ import WaypostTestSupport
         }
     }
 
+    /// The service's first error after a portal is retried soon. A portal that sometimes answers 503 isn't.
+    @Test func retrySoonAfterAPortal() {
+        func wait(after outcomes: [DeliveryOutcome]) -> NextStep? {
+            let upload = UploadStateDriver()
+            return outcomes.map { upload.receive($0, to: .sample(past: 0), jitter: 1) }.last ?? nil
+        }
+        let page = DeliveryOutcome.intercepted(.sample("302"))
+        let busy = DeliveryOutcome.retry(.sample("503"), after: nil)
+        #expect(wait(after: Array(repeating: page, count: 8) + [busy]) == .wait(.seconds(1)))
+        #expect(wait(after: Array(repeating: page, count: 8) + [busy, busy]) == .wait(.seconds(2)))
+        #expect(wait(after: Array(repeating: [page, busy], count: 8).flatMap(\.self)) == .wait(.seconds(60)))
+    }
+
     /// The time from the start of one attempt to the start of the next, however long the first one takes.
     @Test func retryAtLeastEveryFifteenSecondsWithoutANetwork() {
         let waits = [0, 3, 10, 15].map { took in

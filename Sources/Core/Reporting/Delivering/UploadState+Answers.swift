@@ -130,12 +130,16 @@ extension UploadState {
     /// Returns a step that waits as `outcome` requires, after a request that lasted `took` and was not accepted.
     mutating func backOff(after outcome: DeliveryOutcome, took: Duration, jitter: Double) -> UploadStep {
         let spacing = retry.spacing(after: took)
+        let interceptions = streaks.interceptions
+        streaks.interceptions = 0
         switch outcome {
         case .prepareAgain: return backOff(retry.holdDelay(jitter: jitter))
         case .held:
             streaks.holds += 1
             return backOff(retry.delay(beforeProbe: streaks.holds, jitter: jitter))
         case .retry(_, let after):
+            // The portal that intercepted the previous attempts seems to be gone, so their number no longer matters.
+            if interceptions >= 3 { streaks.failures = 0 }
             streaks.failures += 1
             let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, requestedDelay: after)
             return backOff(max(delay, spacing))
@@ -149,6 +153,7 @@ extension UploadState {
             let delay = retry.unreachableDelay(beforeRetry: streaks.failures, took: took, jitter: jitter)
             return backOff(max(delay, spacing), networkEndsAfter: spacing)
         case .intercepted, .tooLarge, .delivered, .rejected:
+            if case .intercepted = outcome { streaks.interceptions = interceptions + 1 }
             streaks.failures += 1
             let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter)
             return backOff(max(delay, spacing), networkEndsAfter: spacing)

@@ -36,6 +36,8 @@ struct UploadState: Sendable {
         /// The number of failed attempts, not counting holds. A hold is due to a missing or rejected permit, or to an
         /// unknown vehicle.
         var failures = 0
+        /// The number of the last attempts that were all intercepted.
+        var interceptions = 0
         var outboxFailures = 0
         /// The number of updates that were permanently rejected.
         var rejections = 0
