@@ -138,8 +138,9 @@ extension BundleCollector {
             let child = ChildProcess(
                 arguments: command, environment: ["PATH": "/usr/bin:/bin"], timeLimit: .seconds(160),
                 outputLimit: 1 << 20)
-            if let outcome = try? await child.run(), !outcome.standardOutput.isEmpty {
-                return .success(outcome.standardOutput)
+            // An invalid configuration is reported on standard error. Status 1 means that the sandbox wasn't created.
+            if let outcome = try? await child.run(), case .exited(let status) = outcome.ending, status != 1 {
+                return .success(outcome.standardOutput + outcome.standardError)
             }
         }
         var lines: [CheckLine] = []
