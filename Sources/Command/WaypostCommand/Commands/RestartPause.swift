@@ -11,7 +11,7 @@ enum RestartPause {
     /// service is stopped.
     static func wait() async {
         guard let socket = ProcessEnvironment.variables["NOTIFY_SOCKET"] else { return }
-        let pause = duration(afterRestarts: await SandboxedCheck.restarts)
+        let pause = duration(afterRestarts: await ServiceUnit.restarts)
         guard pause > .zero else { return }
         // Otherwise systemd would end a start that takes longer than its time limit.
         try? ServiceNotifier(socketPath: socket).send(["EXTEND_TIMEOUT_USEC=90000000"])

@@ -1,6 +1,5 @@
 import Conditions
 import LinuxPlatform
-import ReportedText
 
 /// A run of `waypost check` in the service's sandbox. systemd-run creates the sandbox from the properties that systemd
 /// reports for the service's unit.
@@ -38,31 +37,8 @@ package enum SandboxedCheck {
     /// Whether systemd manages this host's services (sd_booted(3)).
     static var isSystemdRunning: Bool { (try? FileStatus(at: "/run/systemd/system"))?.kind == .directory }
 
-    /// The number of times that systemd has restarted the service since it was started by hand; 0 if it isn't known.
-    package static var restarts: Int {
-        get async { Int(await shown("NRestarts")) ?? 0 }
-    }
-
-    /// The reason that the service gave for its end, if its last run has failed; otherwise `nil`.
-    static var lastFailure: String? {
-        get async {
-            guard isSystemdRunning, let status = Int(await shown("ExecMainStatus")), status != 0 else { return nil }
-            let message = await output(of: [
-                "/usr/bin/journalctl", "_SYSTEMD_UNIT=\(unitName)", "--grep=^waypost: ", "--lines=1", "--output=cat",
-                "--quiet", "--no-pager",
-            ])
-            let line = message.prefix { !$0.isNewline }
-            return line.isEmpty ? nil : ReportedText(line.dropFirst("waypost: ".count), limit: 400).description
-        }
-    }
-
-    /// Returns the value of a property of the service's unit, as `systemctl show` prints it.
-    private static func shown(_ property: String) async -> String {
-        let line = await output(of: ["/usr/bin/systemctl", "show", "--value", "--property=\(property)", unitName])
-        return String(line.prefix { !$0.isNewline })
-    }
-
-    private static func output(of arguments: [String]) async -> String {
+    /// Returns the standard output of a program of systemd.
+    static func output(of arguments: [String]) async -> String {
         let child = ChildProcess(
             arguments: arguments, environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C"], outputLimit: 1 << 20)
         return String(decoding: (try? await child.run())?.standardOutput ?? [], as: UTF8.self)

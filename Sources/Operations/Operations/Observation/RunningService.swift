@@ -104,7 +104,7 @@ package struct RunningService: Sendable {
                     "\(address) is closed to \(FileStatus.name(ofUser: user)); run this as root (sudo), or see systemctl status waypost"
                 )
             }
-            let failure = await SandboxedCheck.lastFailure.map { "; its last run ended with: \($0)" } ?? ""
+            let failure = await ServiceUnit.lastFailure.map { "; its last run ended with: \($0)" } ?? ""
             return .notRunning(
                 await onThread(named: "status") {
                     if let words = Self.accessObstacle(toOutboxAt: outboxPath, at: address, error: error) {
