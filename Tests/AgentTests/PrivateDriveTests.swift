@@ -117,8 +117,8 @@ struct PrivateDrives {
             hidden: Array(hidden), reportedEpochs: reportedEpochs, of: epochs, log: service.errors.text)
     }
 
-    /// The switch is on and off again while the process is stopped. The status of the stopped service is asked for
-    /// meanwhile, which takes ten seconds.
+    /// The switch is turned on and off while the process is stopped. In between, `waypost status` waits ten seconds for
+    /// the stopped service.
     @Test func leaveNoTraceOfThePartWhileTheProcessIsStopped() async throws {
         let epochs = Array(RecentDrive(epochs: 4))
         let receiver = try PluggedReceiver(link: bench.devicePath)

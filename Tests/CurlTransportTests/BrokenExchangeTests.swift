@@ -69,7 +69,7 @@ import WaypostTestSupport
         #expect(error.traffic.bytesReceived > 0)
     }
 
-    /// The silence is longer than the time limit for connecting, and libcurl has no limit of its own.
+    /// The server answers later than the time limit for connecting.
     @Test func waitsForASilentServerUntilItsTotalTimeLimit() async throws {
         let server = try RawServer(
             answering: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"], pause: .milliseconds(10_500))

@@ -54,9 +54,8 @@ struct OtherAddressFamily {
     /// Outcomes of an exchange with a server that accepts connections and stays silent.
     enum Ending: Sendable, CaseIterable { case lateHandshake, cancelledHandshake, lateAnswer, cancelledAnswer }
 
-    /// A handshake that hangs until its time limit counts against its address family. One that is cancelled within two
-    /// seconds, as by a stop, a reload or private mode, doesn't count. A slow answer doesn't count either, because the
-    /// server would be as slow over the other family.
+    /// A handshake that hangs until its time limit counts against its address family. A handshake that a stop, a reload
+    /// or private mode cancels within two seconds doesn't count, and neither does a slow answer.
     @Test(arguments: Ending.allCases) func isTriedOnlyAfterAHandshakeThatHangs(ending: Ending) async throws {
         let one = try ListeningSocket(on: .loopback(host: Self.hosts[0], port: 0))
         guard case .loopback(_, let port) = one.address else { return }

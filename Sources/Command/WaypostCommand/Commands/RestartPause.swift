@@ -7,8 +7,8 @@ enum RestartPause {
     /// Returns the pause after a number of automatic restarts.
     static func duration(afterRestarts count: Int) -> Duration { .seconds(min(max(0, count) * 5, 55)) }
 
-    /// Waits if systemd has restarted the service automatically. Nobody waits for such a start. Ends early if the
-    /// service is stopped.
+    /// Waits if systemd has restarted the service automatically, because no user waits for the result of such a start.
+    /// Returns early if the service is stopped.
     static func wait() async {
         guard let socket = ProcessEnvironment.variables["NOTIFY_SOCKET"] else { return }
         let pause = duration(afterRestarts: await ServiceUnit.restarts)

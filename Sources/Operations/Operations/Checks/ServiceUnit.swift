@@ -1,6 +1,6 @@
 import ReportedText
 
-/// What systemd and its journal know about the service's unit.
+/// Facts about the service's unit, read from systemd and its journal.
 package enum ServiceUnit {
     /// The number of times that systemd has restarted the service since it was started by hand; 0 if it isn't known.
     package static var restarts: Int {
