@@ -1,5 +1,7 @@
 import Conditions
 import FleetEngineDelivery
+import GNSS
+import LinuxPlatform
 import ReportedText
 import Reporting
 import Testing
@@ -111,6 +113,14 @@ import WaypostTestSupport
             everythingRejected(status: 400, message: "a"), everythingRejected(status: 400, message: "b"),
             isLogged: false),
         Change(Condition(distantZones: [0]), Condition(distantZones: [0, 1]), isLogged: true),
+        Change(Condition(ReceiverWarning.antennaOpen), Condition(ReceiverWarning.antennaShort), isLogged: true),
+        Change(
+            Condition(privateSwitch: .isDirectory, at: "/p"), Condition(privateSwitch: .directoryMissing, at: "/p"),
+            isLogged: true),
+        Change(
+            Condition(unavailable: .serviceManager, because: SystemError(call: "notify", number: 2)),
+            Condition(unavailable: .serviceManager, because: SystemError(call: "notify", number: 11)),
+            isLogged: false),
         Change(Condition(thinned: 1), Condition(thinned: 2), isLogged: false),
         Change(
             Condition(unsent: .offline, of: "v", because: busy),

@@ -6,6 +6,7 @@ import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import ReceiverSimulator
+import Reporting
 import StrictJSON
 import Testing
 import TimeAndChance
@@ -397,7 +398,7 @@ import WaypostTestSupport
         #expect(throws: SystemError(call: "notify \(path)", number: EAGAIN)) {
             for _ in 0..<100_000 { try notifier.send(["X=1"]) }
         }
-        let manager = Waypost.ServiceManager(notifier, log: LogWriter(level: .error, format: .text))
+        let manager = Waypost.ServiceManager(notifier, monitor: AgentMonitor(clock: MonotonicClock(ManualClock())))
         manager.send(ServiceNotifier.reloading)
         manager.send(["READY=1", "STATUS=well"])
         let messages = try NotifySocket(at: path, reading: socket).messages

@@ -22,9 +22,15 @@ import WaypostTestSupport
 
     @Test func mayBeMissing() async throws {
         let bench = try ServiceBench()
-        let service = try bench.start(environment: ["NOTIFY_SOCKET": bench.directory.path("nobody")])
-        #expect(await service.errors.line(saying: "service manager unreachable: notify") != nil)
+        let path = bench.directory.path("nobody")
+        let service = try bench.start(environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "100000"]) {
+            $0.logFormat = "json"
+        }
+        #expect(await service.errors.line(saying: #""code":"system_interface_unavailable""#) != nil)
         #expect(await service.errors.line(saying: "status at") != nil)
+        let manager = try NotifySocket(at: path)
+        #expect(await manager.messages.line(saying: "READY=1") != nil)
+        #expect(await service.errors.line(saying: "service manager receives messages again") != nil)
         #expect(await service.terminate().ending == .exited(0))
     }
 }

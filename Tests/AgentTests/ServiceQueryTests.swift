@@ -223,6 +223,18 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
+    @Test func warnOfAPrivateSwitchThatCanNeverBeOn() async throws {
+        let bench = try ServiceBench()
+        let path = bench.directory.path("none/private")
+        let service = try bench.start {
+            $0.vehicle = #""privateModeFile": "\#(path)""#
+            $0.logFormat = "json"
+        }
+        let line = try #require(await service.errors.line(saying: #""code":"private_mode_misconfigured""#))
+        #expect(line.text.contains("\(path) is in a directory that does not exist, so the vehicle is never private"))
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     /// The reason why a run terminated itself is shown while the service is down; the next run logs it and removes it.
     @Test func reportWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
@@ -237,7 +249,7 @@ import WaypostTestSupport
 
         let service = try bench.start(Self.statusSocketEdit(for: bench))
         let cause =
-            "last run stalled and terminated itself: 2026-11-21T00:00:00.000Z: token: "
+            "service stalled and terminated itself: 2026-11-21T00:00:00.000Z: token: "
             + "the token provider has returned neither"
         #expect(await service.errors.line(saying: cause) != nil)
         try #require(await service.errors.line(saying: "status at") != nil)

@@ -379,7 +379,7 @@ import WaypostTestSupport
         let rejected = Substring(#"waypost_condition{code="token_rejected",severity="error",stage="token"} 1"#)
         #expect(fleet.contains(rejected))
         // However many conditions are active, the errors are among the series.
-        for warning in [ReceiverWarning.antennaOpen, .antennaShort, .dateTooEarly] {
+        for warning in [ReceiverWarning.antennaOpen, .foreignDatum, .dateTooEarly] {
             monitor.observe(.receiverWarning(warning))
         }
         let full = self.report(monitor, context: context)
@@ -588,7 +588,7 @@ import WaypostTestSupport
         let distant = DistantZones(zones, monitor: monitor)
         var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 11.5)
         for _ in 0..<2 { distant.observe(.fix(fix)) }
-        let topic = ActiveConditions.Topic.code(.privateZoneDistant)
+        let topic = ActiveConditions.Topic.code(.privateModeMisconfigured)
         #expect(monitor.snapshot.conditions.active(on: topic)?.condition == Condition(distantZones: [1]))
         #expect(lines.all.count == 1)
         #expect(lines.all.first?.contains("reporting.privateZones[1]") == true, "\(lines.all)")

@@ -90,7 +90,7 @@ import WaypostTestSupport
         // An antenna that is reported open although there is a fix, for ten minutes after the last warning.
         Case(
             events: [(0, .fix(fix)), (0, .receiverWarning(.antennaOpen)), (1, delivered)], until: 2,
-            codes: [.antennaOpen]),
+            codes: [.antennaFault]),
         Case(events: [(0, .rejected(fix, .nullIsland))], until: 29, codes: [.fixesRejected]),
         Case(events: [(0, .rejected(fix, .notAdvancing))], until: 29, codes: [.fixTimesRejected]),
         Case(events: [(0, .rejected(fix, .nullIsland))], until: 30, codes: []),

@@ -171,8 +171,8 @@ extension Rule {
     ]
 
     /// Only the catalog words the problems of a running vehicle. Everywhere else, faults are facts without a
-    /// description, conditions consist of facts, no sentence contains a remedy, and no code that observes or shows a
-    /// vehicle logs its own warning or error.
+    /// description, conditions consist of facts, no sentence contains a remedy, and no code logs a warning or an
+    /// error of its own.
     static let conditions = Rule(name: "conditions") { file in
         guard !file.path.hasPrefix(catalog) else { return [] }
         var found = lines(of: file, containing: /\b(?:Condition\(\s*\.[a-z]|Wording\()/)
@@ -186,12 +186,11 @@ extension Rule {
             found += lines(
                 of: file, containing: /(?:Fault|Rejection|Warning|Remark|Finding)\b[^{]*CustomStringConvertible/)
         }
+        // The warnings about a configuration are worded where the configuration is read.
+        found += lines(of: file, containing: /(?:\.write\(\s*|^\s*)\.(?:warning|error),(?! "\\\(warning\)"\))/)
         let observers = ["Log/EventLog", "Observation/AgentMonitor", "Observation/StatusReport", "Page/"]
         if observers.contains(where: { file.path.hasPrefix("Sources/Operations/Operations/\($0)") }) {
-            found += lines(
-                of: file,
-                containing:
-                    /\.write\(\s*\.(?:warning|error)\b|"[^"]*\b(?:refused|rejects|unreachable|unavailable)\b/)
+            found += lines(of: file, containing: /"[^"]*\b(?:refused|rejects|unreachable|unavailable)\b/)
         }
         return found.map { "\(file.path): failures are worded in \(catalog): \($0)" }
     }

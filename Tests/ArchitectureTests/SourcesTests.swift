@@ -49,6 +49,8 @@ struct Sources {
         ("conditions", "Sources/Adapters/CurlTransport/A.swift", "HTTPTransportError(.timedOut, \"no answer\")"),
         ("conditions", "Sources/Adapters/CurlTransport/A.swift", "    .timedOut, \"\\(origin): no answer\")"),
         ("conditions", "Sources/Operations/Operations/Log/EventLog.swift", "log.write(.warning, text)"),
+        ("conditions", "Sources/Agent/Waypost/A.swift", "log.write(.warning, \"\\(error); only retries\")"),
+        ("conditions", "Sources/Operations/Operations/Records/A.swift", "    .error,"),
         ("conditions", "Sources/Operations/Operations/Page/A.swift", "let title = \"Fleet Engine is unreachable\""),
         ("conditions", "Sources/Agent/Waypost/Progress/A.swift", "raise(Condition(.diskFull, \"no room\"))"),
         ("conditions", "Sources/Adapters/GNSSReceiver/A.swift", "return \"\\(name) is empty; check the program\""),
@@ -74,6 +76,7 @@ struct Sources {
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT)"),
         ("unchecked", "Sources/Adapters/LinuxPlatform/Threads/Locked.swift", "class Locked: @unchecked Sendable"),
         ("conditions", "Sources/Adapters/CurlTransport/A.swift", "HTTPTransportError(.timedOut, \"\\(cause)\")"),
+        ("conditions", "Sources/Agent/Waypost/A.swift", "log.write(.warning, \"\\(warning)\")"),
         ("conditions", "Sources/Core/Conditions/A.swift", "Condition(.diskFull, \"no room; check the disk\")"),
         ("conditions", "Sources/Adapters/GNSSReceiver/A.swift", "throw FixSourceError(log: name, .directory)"),
     ])

@@ -146,12 +146,12 @@ import WaypostTestSupport
         for second in [0, 500] {
             let now = Duration.seconds(second)
             conditions.raise(
-                Condition(.antennaOpen, "so"), on: .code(.antennaOpen), at: now, until: now + .seconds(600))
+                Condition(.antennaFault, "so"), on: .code(.antennaFault), at: now, until: now + .seconds(600))
         }
         #expect(conditions.visible(at: .seconds(1099)).map(\.since) == [.zero])
         #expect(conditions.visible(at: .seconds(1100)).isEmpty)
         #expect(conditions.takeLines(at: .seconds(1100)).map(\.severity) == [.warning, .info])
-        #expect(conditions.active(on: .code(.antennaOpen)) == nil)
+        #expect(conditions.active(on: .code(.antennaFault)) == nil)
     }
 
     /// The oldest condition is first. Of conditions that began together, the one that affects a position earliest is

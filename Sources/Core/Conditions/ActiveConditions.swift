@@ -22,6 +22,9 @@ package struct ActiveConditions: Sendable {
         case delivery
         /// The time since the last delivery.
         case timeWithoutDelivery
+        /// The file that turns private mode on.
+        case privateSwitch
+        case systemInterface(SystemInterface)
         /// A topic that only conditions with this code use.
         case code(ConditionCode)
     }
@@ -211,7 +214,8 @@ extension ActiveConditions.Topic {
         case .timeWithoutDelivery: [.delivery, .reading, .storing]
         case .code(.outboxDamaged): [.reading, .storing]
         case .code(.positionsUnreadable): [.receiver]
-        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .code: []
+        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .privateSwitch, .systemInterface, .code:
+            []
         }
     }
 
@@ -229,8 +233,9 @@ extension ActiveConditions.Topic {
         case .reading: "outbox works again"
         case .renewal: "token renewal works again"
         case .delivery, .timeWithoutDelivery: "delivery works again"
+        case .systemInterface(.serviceManager): "service manager receives messages again"
         case .code(.privateMode): "private mode off"
-        case .code: "no longer: \(text: code.title)"
+        case .privateSwitch, .systemInterface, .code: "no longer: \(text: code.title)"
         }
     }
 

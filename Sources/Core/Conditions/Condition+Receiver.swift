@@ -60,8 +60,10 @@ extension Condition {
     package init(_ warning: ReceiverWarning) {
         switch warning {
         case .foreignDatum: self.init(.foreignDatum, "the receiver's positions are shifted")
-        case .antennaOpen: self.init(.antennaOpen, "reported by the receiver")
-        case .antennaShort: self.init(.antennaShort, "reported by the receiver")
+        case .antennaOpen:
+            self.init(.antennaFault, "the receiver reports an open line", facts: .antenna(isShort: false))
+        case .antennaShort:
+            self.init(.antennaFault, "the receiver reports a short circuit", facts: .antenna(isShort: true))
         case .transmitBufferFull: self.init(.sentencesDropped, "the serial port is too slow to carry every sentence")
         case .weekRolloverRepaired: self.init(.weekRolloverRepaired, "the dates were off by a multiple of 1024 weeks")
         case .dateTooEarly: self.init(.dateTooEarly, "fixes aren't used until the date is right")

@@ -11,7 +11,24 @@ extension Condition {
     package init(distantZones zones: [Int]) {
         let names = zones.map { "reporting.privateZones[\($0)]" }.joined(separator: ", ")
         self.init(
-            .privateZoneDistant, "\(text: names): more than 1,000 km from the vehicle", facts: .zones(zones))
+            .privateModeMisconfigured,
+            Wording(
+                "\(text: names): more than 1,000 km from the vehicle",
+                "check that latitude and longitude are not swapped"), facts: .zones(zones))
+    }
+
+    /// Creates the condition for a private switch at `path` that can't work.
+    package init(privateSwitch finding: CheckFinding.PrivateSwitch, at path: String) {
+        self.init(
+            .privateModeMisconfigured, CheckFinding.privateSwitch(finding, path: path).wording,
+            facts: .privateSwitch(finding))
+    }
+
+    /// Creates the condition for an interface of the operating system that is unavailable because of `error`.
+    package init(unavailable interface: SystemInterface, because error: any Error) {
+        self.init(
+            .systemInterfaceUnavailable, Wording("\(interface.consequence) (\(error))", ""),
+            facts: .systemInterface(interface))
     }
 
     /// Creates the condition for a recording in `directory` that was ended by `refusal`, or otherwise by `error`.
@@ -51,7 +68,7 @@ extension Condition {
         self.init(.statusAddressUnavailable, fault.wording(on: address))
     }
 
-    /// Creates the condition for a previous run that terminated itself at `time` because of `reason`.
+    /// Creates the condition for a run that terminated itself at `time` because of `reason`.
     package init(stalledAt time: String, _ reason: String) { self.init(.lastRunStalled, "\(time): \(reason)") }
 
     /// Creates the condition for fixes whose time is behind the current time by `lag`, or ahead of it if `lag` is
@@ -104,5 +121,23 @@ extension Condition {
             wording(aged, "because of age", "maximumAgeDays"),
         ].compactMap(\.self)
         self.init(.updatesLost, wordings[0], and: Array(wordings.dropFirst()))
+    }
+}
+
+/// An interface of the operating system that the service uses to supervise itself and its host.
+package enum SystemInterface: Sendable, Hashable, CaseIterable {
+    /// rtnetlink, which reports new addresses and routes.
+    case networkChanges
+    /// The timer with which the service detects that one of its stages has stalled.
+    case stallDetection
+    /// The socket of the service manager, `NOTIFY_SOCKET`.
+    case serviceManager
+
+    fileprivate var consequence: ReportedText {
+        switch self {
+        case .networkChanges: "the kernel doesn't report network changes, so delivery waits for its next retry"
+        case .stallDetection: "stalled stages aren't detected"
+        case .serviceManager: "the service manager receives no messages"
+        }
     }
 }

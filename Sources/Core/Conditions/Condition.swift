@@ -20,6 +20,7 @@ package struct Condition: Sendable, Hashable {
         indirect case receiver(ReceiverFault)
         /// `hasSignal` says whether the receiver gets a signal from any satellite.
         case sky(hasSignal: Bool)
+        case antenna(isShort: Bool)
         /// The label of a `FixRejection`.
         case rejection(String)
         indirect case token(TokenFault)
@@ -28,6 +29,8 @@ package struct Condition: Sendable, Hashable {
         /// is `nil` if the other clock doesn't matter.
         case clock(ClockSource?, isAhead: Bool)
         case zones([Int])
+        case privateSwitch(CheckFinding.PrivateSwitch)
+        case systemInterface(SystemInterface)
         indirect case internalError(InternalError)
         /// The code and facts of the failure that caused this condition.
         indirect case causedBy(ConditionCode, Facts)

@@ -32,8 +32,7 @@ extension ConditionCode {
             .warning, "fix times rejected", "compare the receiver's date with this host's clock"),
         .logEnded: Entry(
             .info, "log ended", "to wait for more data, set receiver.follow to true; with waypost replay, add --follow"),
-        .antennaOpen: Entry(.warning, "antenna line open", "check the antenna's plug and cable"),
-        .antennaShort: Entry(.warning, "antenna line short-circuited", "check the antenna and its cable"),
+        .antennaFault: Entry(.warning, "antenna line faulty", "check the antenna, its plug and its cable"),
         .foreignDatum: Entry(.warning, "datum isn't WGS 84", "set the receiver's datum to W84"),
         .sentencesDropped: Entry(
             .warning, "receiver drops sentences", "raise the receiver's baud rate, or turn off some of its sentences"),
@@ -183,8 +182,11 @@ extension ConditionCode {
         .configurationExposed: Entry(
             .warning, "configuration can be changed by others",
             "run waypost check, and correct the files' owners and modes"),
-        .privateZoneDistant: Entry(
-            .warning, "private zone far away", "check that latitude and longitude are not swapped"),
+        .systemInterfaceUnavailable: Entry(
+            .warning, "system interface unavailable",
+            "restart the service; if that doesn't help, check what its unit or its container forbids"),
+        .privateModeMisconfigured: Entry(
+            .warning, "private mode misconfigured", "correct vehicle.privateModeFile or reporting.privateZones"),
         .recordingStopped: Entry(
             .warning, "recording stopped",
             "restart with --record and a directory that has free space and is writable by the service's user"),
@@ -193,7 +195,7 @@ extension ConditionCode {
             "correct the configuration or its files, and reload or restart; until then, the current configuration stays in use"
         ),
         .lastRunStalled: Entry(
-            .warning, "last run stalled and terminated itself", "find the device or disk that hung (journalctl -k)"),
+            .warning, "service stalled and terminated itself", "find the device or disk that hung (journalctl -k)"),
         .internalError: Entry(
             .error, "internal error", "report the error, and attach the file that waypost bundle writes"),
         .privateMode: Entry(

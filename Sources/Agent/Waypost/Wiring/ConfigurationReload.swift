@@ -85,12 +85,12 @@ struct ConfigurationReload {
                     candidate = await candidateOfReplacedFiles()
                 }
                 guard let found = candidate else { continue }
-                guard let reason = await agent.reasonForUnstoredUpdates() else {
+                if await agent.storeAll() {
                     group.cancelAll()
                     return Reload(of: agent, found, current: current, isOfProcess: source != nil)
                 }
                 if !hasReportedWait {
-                    parts.log.write(.warning, "reload delayed until positions in memory are stored: \(reason)")
+                    parts.log.write(.info, "reload delayed until positions in memory are stored")
                 }
                 hasReportedWait = true
                 group.addTask { [clock = parts.clock] in

@@ -1,3 +1,4 @@
+import Conditions
 import LinuxPlatform
 import Operations
 
@@ -7,31 +8,28 @@ final class ServiceManager: Sendable {
     private struct State {
         /// The assignments that couldn't be sent yet. Only the latest value of each variable is kept.
         var unsent: [String] = []
-        /// Whether sending has failed and the failure has been logged. Further failures aren't logged until a message
-        /// is sent.
-        var isUnresponsive = false
     }
 
     private let notifier: ServiceNotifier
-    private let log: LogWriter
+    private let monitor: AgentMonitor
     private let state = Locked(State())
 
     /// The interval at which to feed the service manager's watchdog: at most half its timeout.
     let feedInterval: Duration
 
-    init(_ notifier: ServiceNotifier, feedInterval: Duration = .seconds(10), log: LogWriter) {
+    init(_ notifier: ServiceNotifier, feedInterval: Duration = .seconds(10), monitor: AgentMonitor) {
         self.notifier = notifier
         self.feedInterval = feedInterval
-        self.log = log
+        self.monitor = monitor
     }
 
     /// Creates a client for the service manager named by `NOTIFY_SOCKET` and `WATCHDOG_USEC` in `environment`. Without
     /// `NOTIFY_SOCKET`, nothing is sent.
-    convenience init(_ environment: [String: String], log: LogWriter) {
+    convenience init(_ environment: [String: String], monitor: AgentMonitor) {
         let limit = environment["WATCHDOG_USEC"].flatMap(Int64.init).map(Duration.microseconds) ?? .seconds(20)
         self.init(
             ServiceNotifier(socketPath: environment["NOTIFY_SOCKET"]),
-            feedInterval: min(limit / 2, .seconds(10)), log: log)
+            feedInterval: min(limit / 2, .seconds(10)), monitor: monitor)
     }
 
     /// Sends `assignments`, such as `["READY=1", "STATUS=receiving"]`, together with earlier ones that couldn't be
@@ -41,14 +39,11 @@ final class ServiceManager: Sendable {
         let all = Self.latestPerVariable(of: unsent + assignments)
         do throws(SystemError) {
             try notifier.send(all)
-            let wasUnresponsive = state.withLock { exchange(&$0.isUnresponsive, with: false) }
-            if wasUnresponsive { log.write(.info, "service manager receives messages again") }
+            monitor.clear(.systemInterface(.serviceManager))
         } catch {
-            let wasUnresponsive = state.withLock { state in
-                state.unsent = Self.latestPerVariable(of: all + state.unsent)
-                return exchange(&state.isUnresponsive, with: true)
-            }
-            if !wasUnresponsive { log.write(.warning, "service manager unreachable: \(error)") }
+            state.withLock { $0.unsent = Self.latestPerVariable(of: all + $0.unsent) }
+            monitor.hold(
+                Condition(unavailable: .serviceManager, because: error), on: .systemInterface(.serviceManager))
         }
     }
 

@@ -47,7 +47,7 @@ struct ServiceRun: Sendable {
         authorization = try parts.makeAuthorization(
             configuration, ownProvider: options.ownProvider, policy: options.cachePolicy)
         agent = try await parts.makeAgent(configuration, authorization: authorization)
-        manager = ServiceManager(ProcessEnvironment.variables, log: parts.log)
+        manager = ServiceManager(ProcessEnvironment.variables, monitor: parts.monitor)
         reporter = ServiceReporter(
             of: agent, configuration, provider: options.ownProvider == nil ? nil : "the app's own provider")
     }
@@ -100,6 +100,23 @@ struct ServiceRun: Sendable {
         parts.monitor.raise(exposed, on: .code(exposed.code))
     }
 
+    /// Raises a condition while the file that turns private mode on can't do so, for example because its directory
+    /// doesn't exist.
+    private func watchPrivateSwitch() async {
+        guard let path = configuration.privateModeFile else { return }
+        while !Task.isCancelled {
+            let found = await onThreadIfPossible(named: "private-switch") {
+                OfflineCheck.privateSwitchFinding(at: path, for: EffectiveUser.current)
+            }
+            if let finding = (try? found.get()) ?? nil, finding.preventsSwitching {
+                parts.monitor.hold(Condition(privateSwitch: finding, at: path), on: .privateSwitch)
+            } else {
+                parts.monitor.clear(.privateSwitch)
+            }
+            await clock.sleep(for: .seconds(60))
+        }
+    }
+
     /// Runs the agent and the tasks that support it until the agent ends. Returns the agent's error; `nil` if there was
     /// none. Calls `reload` when the next run should begin.
     private func runTasks(reload: @escaping @Sendable (Reload) -> Void) async -> AgentError? {
@@ -107,6 +124,7 @@ struct ServiceRun: Sendable {
             group.addTask { await status.run(clock: clock, monitor: parts.monitor) }
             group.addTask { await reportLastStall() }
             group.addTask { await reportExposedFiles() }
+            group.addTask { await watchPrivateSwitch() }
             group.addTask { await watchNetwork() }
             group.addTask { await watchProgress() }
             group.addTask { await reportStatus() }
@@ -175,7 +193,8 @@ extension ServiceRun {
         await withTaskGroup { group in
             group.addTask {
                 do throws(SystemError) { try await NetworkWatch().run { arrival.yield() } } catch {
-                    log.write(.warning, "\(error); only retries will notice that the network is back")
+                    parts.monitor.raise(
+                        Condition(unavailable: .networkChanges, because: error), on: .systemInterface(.networkChanges))
                 }
                 arrival.finish()
             }
@@ -192,7 +211,8 @@ extension ServiceRun {
             $0.endProcess(recordedAt: path, uptime: parts.monitor.uptime, log: parts.log)
         }
         do throws(SystemError) { try await watchdog.run(clock: clock) } catch {
-            log.write(.error, "stalled stages will not be detected: \(error)")
+            parts.monitor.raise(
+                Condition(unavailable: .stallDetection, because: error), on: .systemInterface(.stallDetection))
         }
     }
 
@@ -210,7 +230,7 @@ extension ServiceRun {
     private func recordRun(with recorder: RunRecorder, in directory: String) async {
         if case .file(let path, follows: false) = configuration.receiver.source {
             log.write(
-                .warning,
+                .info,
                 "only the log of this run is recorded in \(directory): \(path) is already a recording; waypost replay "
                     + "\(path) replays it")
         }

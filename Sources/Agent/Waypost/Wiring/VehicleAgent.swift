@@ -199,12 +199,11 @@ package struct VehicleAgent: Sendable {
         do { return try await outbox.extent() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// Tries to store the updates that are only in memory. Returns the reason if some couldn't be stored; `nil` if all
-    /// are stored.
-    func reasonForUnstoredUpdates() async -> String? {
+    /// Tries to store the updates that are only in memory. Returns whether all updates are stored.
+    func storeAll() async -> Bool {
         await reporter.retryStoring()
-        do { _ = try await outbox.summary() } catch { return "\(error)" }
-        return await reporter.hasStoredAll ? nil : "the outbox has not accepted them yet"
+        guard (try? await outbox.summary()) != nil else { return false }
+        return await reporter.hasStoredAll
     }
 
     /// Reports to Fleet Engine that the vehicle has stopped, and closes the outbox. `StopTimeout` limits the time for

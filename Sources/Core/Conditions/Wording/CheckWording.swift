@@ -42,6 +42,14 @@ package enum CheckFinding: Sendable, Hashable {
         /// A file in `/run/waypost`, which systemd removes whenever the service stops.
         case inRuntimeDirectory
         case inMemory
+
+        /// Whether private mode can't be turned on or off with this file.
+        package var preventsSwitching: Bool {
+            switch self {
+            case .hiddenFromUser, .isDirectory, .directoryMissing: true
+            case .isOn, .inRuntimeDirectory, .inMemory: false
+            }
+        }
     }
 
     /// A finding about `outbox.path`.
@@ -70,7 +78,7 @@ extension CheckFinding {
     /// The finding and the remedy, in one line.
     package var sentence: ReportedText { wording.sentence }
 
-    private var wording: Wording {
+    var wording: Wording {
         switch self {
         case .exposedSecret(let key, let file):
             Wording("\(key) is in \(file), which every user can read", "if it is a secret, run chmod o= \(file)")

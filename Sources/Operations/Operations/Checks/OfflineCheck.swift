@@ -1,5 +1,5 @@
 import BackendAuthorization
-import Conditions
+package import Conditions
 import FleetEngine
 import Glibc
 import LinuxPlatform
@@ -152,28 +152,39 @@ package enum OfflineCheck {
         return .deviceDeniedToUser(device, user: FileStatus.name(ofUser: EffectiveUser.current))
     }
 
-    /// Checks that the directory of the private switch exists and is accessible to the service. A switch that the
-    /// service can't access counts as on. Returns a line for each problem.
+    /// Returns a line if there is something to know about the private switch.
     private static func privateSwitchLines(_ configuration: Configuration) -> [CheckLine] {
-        guard let path = configuration.privateModeFile else { return [] }
-        let directory = FileSystem.parent(of: path)
         let user = configuration.expectedUser
-        func line(_ verdict: CheckLine.Verdict, _ finding: CheckFinding.PrivateSwitch) -> [CheckLine] {
-            [CheckLine(verdict, "vehicle", .privateSwitch(finding, path: path))]
+        guard let path = configuration.privateModeFile, let finding = privateSwitchFinding(at: path, for: user) else {
+            return []
         }
+        let isFault =
+            switch finding {
+            case .hiddenFromUser: user == EffectiveUser.current || EffectiveUser.current == 0
+            // A directory in /run may be missing now, because it is created again each time the system starts.
+            case .directoryMissing: !path.hasPrefix("/run/")
+            case .isDirectory: true
+            case .isOn, .inRuntimeDirectory, .inMemory: false
+            }
+        return [CheckLine(isFault ? .fail : .note, "vehicle", .privateSwitch(finding, path: path))]
+    }
+
+    /// Returns what there is to know about the private switch at `path`, for a service that runs as `user`; `nil` if
+    /// nothing. A switch that the service can't access counts as on.
+    ///
+    /// Blocks, so it must not run on the shared thread pool.
+    package static func privateSwitchFinding(at path: String, for user: UInt32) -> CheckFinding.PrivateSwitch? {
+        let directory = FileSystem.parent(of: path)
         if isHidden(directory) || isHidden(path) || isInaccessible(directory, to: user) {
-            let isKnown = user == EffectiveUser.current || EffectiveUser.current == 0
-            return line(isKnown ? .fail : .note, .hiddenFromUser(FileStatus.name(ofUser: user)))
+            return .hiddenFromUser(FileStatus.name(ofUser: user))
         }
         guard fileKind(behind: directory) == .directory else {
-            if path.hasPrefix("/run/waypost/") { return line(.note, .inRuntimeDirectory) }
-            // A directory in /run may be missing now, because it is created again each time the system starts.
-            return line(path.hasPrefix("/run/") ? .note : .fail, .directoryMissing)
+            return path.hasPrefix("/run/waypost/") ? .inRuntimeDirectory : .directoryMissing
         }
         switch fileKind(behind: path) {
-        case nil: return FileSystem.volume(of: directory) == .memory ? line(.note, .inMemory) : []
-        case .directory?: return line(.fail, .isDirectory)
-        default: return line(.note, .isOn)
+        case nil: return FileSystem.volume(of: directory) == .memory ? .inMemory : nil
+        case .directory?: return .isDirectory
+        default: return .isOn
         }
     }
 

@@ -34,7 +34,7 @@ package final class DistantZones: ReportingObserver {
             return before.hasFix && before.distantIndices == state.distantIndices ? nil : state.distantIndices
         }
         guard let changed else { return }
-        let topic = ActiveConditions.Topic.code(.privateZoneDistant)
+        let topic = ActiveConditions.Topic.code(.privateModeMisconfigured)
         if changed.isEmpty {
             monitor.clear(topic)
         } else {

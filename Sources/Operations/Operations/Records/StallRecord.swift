@@ -56,8 +56,8 @@ extension Stall {
 
     /// Ends the process with status 1, after logging the reason and recording it at `path`. No accepted update is lost.
     package func endProcess(recordedAt path: String, uptime: Duration, log: LogWriter) -> Never {
-        log.write(.error, "\(self); the service ends itself so that systemd restarts it")
         let record = StallRecord(self, time: .system, uptime: uptime)
+        log.write(Condition(stalledAt: record.time, record.reason))
         if let written = try? EventDescriptor() {
             startThread(named: "last-stall") {
                 do { try record.write(to: path) } catch {
