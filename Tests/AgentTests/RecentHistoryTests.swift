@@ -65,8 +65,8 @@ import WaypostTestSupport
     @Test func keepLinesOfUsualLengthWhole() {
         var history = RecentHistory()
         let line = String(repeating: "x", count: 1500)
-        history.note(.error, line, at: .zero)
-        history.note(.error, line + "y", at: .zero)
+        history.note(.error, line, nil, at: .zero)
+        history.note(.error, line + "y", nil, at: .zero)
         #expect(history.lines.map(\.text) == [line, line.dropLast(3) + "…"])
     }
 
@@ -130,7 +130,7 @@ import WaypostTestSupport
             let now = Duration.seconds(second)
             for tenth in 0..<10 { history.note(.fix(.sample(Double(second) + Double(tenth) / 10)), at: now) }
             history.note(second % 20 < 10 ? Self.failed : Self.delivered(2), at: now)
-            history.note(.warning, "\(second) \(long)", at: now)
+            history.note(.warning, "\(second) \(long)", nil, at: now)
         }
         let now = Duration.seconds(20_000)
         #expect(history.track(at: now).count <= 900)

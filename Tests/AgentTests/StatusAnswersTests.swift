@@ -63,7 +63,7 @@ import WaypostTestSupport
         history.observe(.fix(.sample(0, speed: 12)))
         history.observe(RecentHistories.delivered(3))
         history.note(pending: 4)
-        history.note(.warning, "words of <b>others</b> & \"quotes\"")
+        history.note(.warning, "words of <b>others</b> & \"quotes\"", nil)
         clock.advance(by: .seconds(20))
         let page = try JSONValue(parsing: await answer(.get, "/page.json").body)
         #expect(page["verdict"]?["kind"]?.stringValue == "well")
@@ -72,7 +72,7 @@ import WaypostTestSupport
         #expect(page["place"]?["latitude"]?.doubleValue == 50 && page["place"]?["speed"]?.doubleValue == 12)
         #expect(page["minutes"]?.arrayValue?.count == 60)
         #expect(page["minutes"]?[59] == .array([.integer(3), .integer(0), .integer(4)]))
-        #expect(page["events"]?[0]?["text"]?.stringValue == "words of <b>others</b> & \"quotes\"")
+        #expect(page["events"]?[0]?["text"]?.stringValue == "words of <b>others</b> & \"quotes\"", nil)
         // The event is 20 s older than the page.
         #expect(page["events"]?[0]?["time"]?.integerValue == 1_795_219_180_000)
         let map = String(decoding: await answer(.get, "/map").body, as: UTF8.self)

@@ -278,10 +278,12 @@ import WaypostTestSupport
         #expect(json["outbox"]?["durability"]?["updatesAtRisk"]?.integerValue == 30)
     }
 
-    /// After a restart, the newest delivered fix is read from the outbox.
+    /// After a restart, the newest delivered fix and the time of the last delivery are read from the outbox.
     @Test func keepsTheLastDeliveryAfterARestart() async throws {
         let directory = try TemporaryDirectory()
-        let configuration = OutboxConfiguration(path: directory.path("outbox.sqlite"), maximumBytes: 1 << 20)
+        var configuration = OutboxConfiguration(path: directory.path("outbox.sqlite"), maximumBytes: 1 << 20)
+        let now = UTCTime(year: 2026, month: 1, day: 6)
+        configuration.now = { now }
         let outbox = try await SQLiteOutbox.open(configuration)
         try await outbox.append(Self.stored.update)
         let fresh = report(monitor(), try await outbox.summary())
@@ -289,8 +291,13 @@ import WaypostTestSupport
         try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 1)))
         try await outbox.close()
         let reopened = try await SQLiteOutbox.open(configuration)
-        let restarted = report(monitor(), try await reopened.summary())
+        let summary = try await reopened.summary()
+        let restarted = report(monitor(), summary, context: StatusReport.HostContext(systemTime: now))
         try await reopened.close()
+        #expect(fresh.delivery.deliveredAt == nil && restarted.delivery.deliveredAt == now.description)
+        // According to this clock, the delivery is in the future.
+        let early = StatusReport.HostContext(systemTime: now.advanced(by: .seconds(-1)))
+        #expect(report(monitor(), summary, context: early).delivery.deliveredAt == nil)
         let time = Self.stored.update.timeOfFix.description
         #expect(restarted.delivery.timeOfFix == time && restarted.delivery.secondsSinceDelivery == nil)
         #expect(restarted.headline.contains("last delivered fix: \(time)"), "\(restarted.headline)")
@@ -455,7 +462,7 @@ import WaypostTestSupport
         let (lines, heard) = (lines, Lines())
         let log = LogWriter(
             level: .error, format: .text, isReadByJournal: true, output: { lines.append($0) },
-            listener: { heard.append(Array("\($0.rawValue) \($1)\n".utf8)) })
+            listener: { level, text, _ in heard.append(Array("\(level.rawValue) \(text)\n".utf8)) })
         for level in LogLevel.allCases { log.write(level, "logged as \(level.rawValue)\u{1B}") }
         #expect(lines.all == ["<3>logged as error\u{FFFD}"])
         #expect(heard.all == ["error", "warning", "info"].map { "\($0) logged as \($0)\u{FFFD}" })

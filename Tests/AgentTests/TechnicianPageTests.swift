@@ -50,14 +50,20 @@ import Testing
     }
 
     @Test func showLocalTimeBesideUTC() {
-        let utc = #"$("since").textContent = clock(view.now) + " UTC, ""#
-        #expect(page.contains(utc + #" + new Date(view.now).toLocaleTimeString("en-GB") + " local time";"#))
+        #expect(page.contains(#"const clocks = ms => clock(ms) + "\u00a0UTC, " + localTime(ms);"#))
+        // Apart from this function, only the events show a time in UTC, and they show local time next to it.
+        #expect(page.ranges(of: /\bclock\(/).count == 2 && page.ranges(of: "clock(event.time)").count == 1)
+        #expect(page.contains(#"element("small", local(event.time).slice(11, 19) + " local")"#))
+        #expect(page.contains(#"$("since").textContent = clocks(view.now);"#))
+        #expect(page.contains("both(title, since)") && page.contains("both(text, since)"))
+        for time in ["receiver.timeOfFix", "token.expiresAt", "timeOfFix", "at"] {
+            #expect(page.contains("moment(\(time))"), "\(time)")
+        }
     }
 
     @Test func emphasiseTheRemedy() {
-        #expect(page.contains("#verdict p.title, #verdict p.remedy { font-weight: 600; }"))
-        // The class of a paragraph is the name of its part.
-        #expect(page.contains(#"lines.map(({ part, text }) => element("p", text, part))"#))
+        #expect(page.contains(#"part === "remedy" ? element("strong", text)"#))
+        #expect(!page.contains("p.remedy"), "the emphasis doesn't depend on the style")
         #expect(Verdict.Line.Part.remedy.rawValue == "remedy")
     }
 

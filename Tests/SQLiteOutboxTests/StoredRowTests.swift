@@ -34,6 +34,7 @@ import TimeAndChance
             count: 1000, timesOfFix: sample(1).timeOfFix...sample(1000).timeOfFix)
         counters.newest = StoredUpdate(sequence: 20_000_011, update: sample(11))
         counters.newestDelivered = StoredUpdate(sequence: 20_000_000, update: sample(0))
+        counters.lastDelivery = sample(1).timeOfFix
         let ledger = LedgerRecord(counters, oldestPending: 20_000_001).row
         let points = (1...10).map { second in
             let update = sample(second)
@@ -149,6 +150,7 @@ import TimeAndChance
         counters.thinning.advance(.third, to: 5000)
         counters.revision = 12_345
         counters.newestDelivered = StoredUpdate(sequence: 12, update: sample(12))
+        counters.lastDelivery = sample(13).timeOfFix
         let record = LedgerRecord(counters, oldestPending: 9)
         #expect(read(record.row).flatMap { LedgerRecord($0) } == record)
         #expect(record.row.cell.count < 600, "ledger and update share a page of 1 KiB")

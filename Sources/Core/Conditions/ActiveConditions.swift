@@ -34,6 +34,8 @@ package struct ActiveConditions: Sendable {
         package let code: ConditionCode
         package let severity: ConditionCode.Severity
         package let text: ReportedText
+        /// Whether the line says that the condition has ended.
+        package var isEnd = false
     }
 
     private struct Key: Hashable {
@@ -120,7 +122,7 @@ package struct ActiveConditions: Sendable {
         if history.isOpen, now - state.since >= topic.minimumDurationToLogEnd {
             history.isOpen = false
             let code = state.condition.code
-            lines.append(Line(code: code, severity: .info, text: "\(topic.endText(for: code))\(suffix)"))
+            lines.append(Line(code: code, severity: .info, text: "\(topic.endText(for: code))\(suffix)", isEnd: true))
         }
         histories[topic] = history
     }

@@ -20,6 +20,8 @@ struct OutboxCounters: Sendable, Hashable {
     /// The update with the latest time of fix among the pending and the delivered ones; `nil` if there is none.
     var newest: StoredUpdate?
     var newestDelivered: StoredUpdate?
+    /// The time of the last delivery, according to the host's clock; `nil` if it isn't known.
+    var lastDelivery: UTCTime?
 
     var ledger: Ledger {
         Ledger(
@@ -44,7 +46,9 @@ struct OutboxCounters: Sendable, Hashable {
         return stored
     }
 
-    mutating func deliver(_ stored: StoredUpdate) {
+    /// Counts an update as delivered. `time` is the time of the last delivery.
+    mutating func deliver(_ stored: StoredUpdate, at time: UTCTime?) {
+        lastDelivery = time ?? lastDelivery
         pending -= 1
         delivered += 1
         newestDelivered = Self.newer(unlessOverruled(newestDelivered), unlessOverruled(stored))

@@ -1,7 +1,11 @@
 import Reporting
 
-/// Methods that return the updates for the next upload.
+/// Methods that return the updates for the next upload, the newest update and the ledger.
 extension OutboxEngine {
+    func newest() throws(OutboxError) -> StoredUpdate? { try perform { _ throws(OutboxError) in current.newest } }
+
+    func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
+
     /// Returns the updates for the next upload.
     func next(_ request: BatchRequest) throws(OutboxError) -> NextUpload {
         let batch = try nextBatch(

@@ -18,6 +18,10 @@ extension OutboxEngine {
         return isAnyRequeued
     }
 
+    func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
+        try perform { store throws(OutboxError) in try carryOut(request, in: store) }
+    }
+
     /// Carries out `request`, and passes the answer to `onAnswer` in the same transaction. If `request` is `nil`, the
     /// answer is `notUnderstood`.
     func carryOut(

@@ -1,6 +1,7 @@
 import LinuxPlatform
 import ReportedText
 import Reporting
+import TimeAndChance
 
 /// The outbox itself, with synchronous methods that must be called on one thread. `SQLiteOutbox` calls them on a
 /// dedicated thread.
@@ -24,6 +25,8 @@ final class OutboxEngine {
     /// The delivered updates whose acknowledgement hasn't been written yet. They are live updates, and updates whose
     /// acknowledgement couldn't be written because of a full disk or a lock.
     private(set) var unwritten: [Int64: StoredUpdate] = [:]
+    /// The time of the last delivery in this run, which is written with its acknowledgement; `nil` before the first.
+    private var lastDelivery: UTCTime?
     private var failedAppend = FailedAppend()
     /// The sequence numbers of the last two accepted live updates, each with the numbers of its shape points.
     private var recentAppends: [ClosedRange<Int64>] = []
@@ -99,6 +102,7 @@ final class OutboxEngine {
             try store.connection.reading { () throws(OutboxError) in
                 for one in batch.pending where try isPending(one.sequence, in: store) { unwritten[one.sequence] = one }
             }
+            lastDelivery = configuration.now()
             // The acknowledgement of a live update and its shape points is written by the next commit. The
             // acknowledgement of a backlog is written at once, because that frees space.
             let onDisk = unwritten.keys.filter { $0 <= counters.lastSequence }
@@ -160,10 +164,6 @@ final class OutboxEngine {
             }
             return true
         }
-    }
-
-    func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
-        try perform { store throws(OutboxError) in try carryOut(request, in: store) }
     }
 
     /// Closes the outbox. Does nothing if it is closed already.
@@ -384,7 +384,7 @@ extension OutboxEngine {
             for one in group.elements {
                 let accepted = next.accept(one.update, overrulingEarlier: one.overrulesEarlier)
                 if unwritten[accepted.sequence] != nil {
-                    next.deliver(accepted)
+                    next.deliver(accepted, at: lastDelivery)
                     isLedgerChanged = true
                 } else {
                     try store.insert(UpdateRecord(accepted, isShapePoint: one.isShapePoint))
@@ -407,7 +407,7 @@ extension OutboxEngine {
         // Sorting makes sure that the same work always writes the same pages.
         for sequence in unwritten.keys.sorted() {
             guard let stored = unwritten[sequence], try store.remove(sequence) else { continue }
-            next.deliver(stored)
+            next.deliver(stored, at: lastDelivery)
             hasRemoved = true
         }
         return hasRemoved
@@ -440,14 +440,11 @@ extension OutboxEngine {
         }
     }
 
-    func newest() throws(OutboxError) -> StoredUpdate? { try perform { _ throws(OutboxError) in current.newest } }
-
-    func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
-
     /// Returns the ledger, reasons for evictions and times of updates, including updates not written yet.
     func summary() throws(OutboxError) -> StoreSummary {
         try perform { _ throws(OutboxError) in
             var summary = StoreSummary(current)
+            summary.lastDelivery = lastDelivery ?? summary.lastDelivery
             summary.ledger.pending -= Int64(unwritten.count)
             summary.ledger.delivered += Int64(unwritten.count)
             return summary

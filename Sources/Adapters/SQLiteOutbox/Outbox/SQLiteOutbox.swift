@@ -172,7 +172,8 @@ package struct OutboxConfiguration: Sendable {
     /// A function that returns the time since a fixed moment. It is used to time commits and attempts to reopen the
     /// store.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
-    /// A function that returns the current time of day, which is used in the names of damaged files.
+    /// A function that returns the current time of day, which is used for the time of the last delivery
+    /// and in the names of damaged files.
     package var now: @Sendable () -> UTCTime = { .system }
     /// A function that is called on the outbox's thread after a damaged outbox has been replaced.
     package var reportRecovery: @Sendable (OutboxRecovery) -> Void = { _ in }

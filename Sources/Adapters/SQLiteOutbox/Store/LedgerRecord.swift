@@ -1,5 +1,6 @@
 import Reporting
 import StrictJSON
+import TimeAndChance
 
 /// The row with the sequence number 0. Its note contains the counters as JSON, as they were when a row was last
 /// removed. Its position columns contain the newest delivered update.
@@ -48,6 +49,7 @@ struct LedgerRecord: Sendable, Hashable {
             "newest": .integer(newestSequence), "oldestPending": .integer(oldestPending),
         ]
         note["newestDelivered"] = counters.newestDelivered.map { .integer($0.sequence) }
+        note["lastDelivery"] = counters.lastDelivery.map { .integer($0.millisecondsSince1970) }
         note["quarantined"] = counters.quarantined.json
         note["evicted"] = counters.evictions.json
         note["thinned"] = counters.thinning.json
@@ -68,6 +70,9 @@ struct LedgerRecord: Sendable, Hashable {
         counters = OutboxCounters(
             lastSequence: accepted, pending: pending, delivered: delivered, quarantined: quarantined,
             evictions: evictions, thinning: thinning, revision: revision)
+        counters.lastDelivery = note["lastDelivery"]?.integerValue.flatMap {
+            StoredRow.plausibleTimes.contains($0) ? UTCTime(millisecondsSince1970: $0) : nil
+        }
         self.newestSequence = newestSequence
         self.oldestPending = oldestPending
         guard let sequence = note["newestDelivered"]?.count else { return }

@@ -1,5 +1,6 @@
 import LinuxPlatform
 package import Reporting
+package import TimeAndChance
 
 /// A reader of an outbox for tools, which works whether or not the service is running. It changes nothing, and doesn't
 /// affect the service's locks.
@@ -91,6 +92,8 @@ package struct StoreSummary: Sendable, Hashable {
     package var newest: StoredUpdate?
     /// The delivered update with the latest time of fix; `nil` if nothing has been delivered.
     package var newestDelivered: StoredUpdate?
+    /// The time of the last delivery, according to the host's clock; `nil` if it isn't known.
+    package var lastDelivery: UTCTime?
 
     init(_ counters: OutboxCounters) {
         ledger = counters.ledger
@@ -98,6 +101,7 @@ package struct StoreSummary: Sendable, Hashable {
         quarantined = counters.quarantined
         newest = counters.newest
         newestDelivered = counters.newestDelivered
+        lastDelivery = counters.lastDelivery
     }
 
     /// Creates a summary from a ledger, without any times.

@@ -29,8 +29,8 @@ struct ServiceParts: Sendable {
             zones: configuration.reporting.privateZones, hasSwitch: configuration.privateModeFile != nil)
         log = LogWriter(
             level: configuration.log.level, format: configuration.log.format, listensToDebug: isRecorded
-        ) { level, text in
-            if level < .debug { history.note(level, text) }
+        ) { level, text, failure in
+            if level < .debug { history.note(level, text, failure) }
             recorder?.record(logLine: "\(level.rawValue): \(text)")
         }
         monitor =

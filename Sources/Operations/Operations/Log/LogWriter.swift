@@ -12,7 +12,7 @@ package final class LogWriter: Sendable {
     private let level: LogLevel
     private let format: LogFormat
     private let isReadByJournal: Bool
-    private let listener: (@Sendable (LogLevel, String) -> Void)?
+    private let listener: (@Sendable (LogLevel, String, _ failure: ConditionCode?) -> Void)?
     private let listensToDebug: Bool
     private let output: (@Sendable ([UInt8]) -> Void)?
 
@@ -25,7 +25,7 @@ package final class LogWriter: Sendable {
         level: LogLevel, format: LogFormat,
         isReadByJournal: Bool = ProcessEnvironment.variables["JOURNAL_STREAM"] != nil,
         output: (@Sendable ([UInt8]) -> Void)? = nil, listensToDebug: Bool = false,
-        listener: (@Sendable (LogLevel, String) -> Void)? = nil
+        listener: (@Sendable (LogLevel, String, _ failure: ConditionCode?) -> Void)? = nil
     ) {
         self.level = level
         self.format = format
@@ -37,7 +37,7 @@ package final class LogWriter: Sendable {
 
     /// Writes a line about an active condition.
     package func write(_ line: ActiveConditions.Line) {
-        write(LogLevel(line.severity), line.text.description, code: line.code)
+        write(LogLevel(line.severity), line.text.description, code: line.code, isEnd: line.isEnd)
     }
 
     /// Writes a line for each cause of a condition that is only logged, without becoming active.
@@ -48,9 +48,13 @@ package final class LogWriter: Sendable {
     }
 
     /// Writes one line, if messages of `level` are logged. `code` is the code of the condition that the message is
-    /// about.
-    package func write(_ level: LogLevel, _ message: @autoclosure () -> String, code: ConditionCode? = nil) {
-        if let listener, listensToDebug || level < .debug { listener(level, message().printable) }
+    /// about, and `isEnd` says whether that condition has ended.
+    package func write(
+        _ level: LogLevel, _ message: @autoclosure () -> String, code: ConditionCode? = nil, isEnd: Bool = false
+    ) {
+        if let listener, listensToDebug || level < .debug {
+            listener(level, message().printable, isEnd ? nil : code)
+        }
         guard level <= self.level else { return }
         let line = line(level, message(), code)
         if let output { return output(line) }

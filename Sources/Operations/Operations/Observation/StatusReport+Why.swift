@@ -18,6 +18,9 @@ package struct Verdict: Sendable, Hashable {
 
         package let part: Part
         package let text: String
+        /// The time at which the condition began, according to the host's clock; `nil` if the line isn't a condition's
+        /// title. `text` contains it as a time of day in UTC.
+        package var since: UTCTime?
     }
 
     package let kind: Kind
@@ -60,8 +63,9 @@ extension StatusReport {
     }
 
     private func lines(of condition: ReportedCondition, at now: UTCTime) -> [Verdict.Line] {
-        let since = Self.timeOfDay(condition.seconds, before: now)
-        var lines = [Verdict.Line(part: .title, text: "\(condition.title.capitalizedSentence), since \(since)")]
+        let since = now.advanced(by: .zero - .seconds(condition.seconds))
+        let title = "\(condition.title.capitalizedSentence), since \(Self.timeOfDay(since, asOf: now))"
+        var lines = [Verdict.Line(part: .title, text: title, since: since)]
         for (index, cause) in condition.causes.enumerated() {
             lines.append(Verdict.Line(part: .cause, text: cause.cause))
             // If the next cause has the same remedy, the remedy is written only once, after that cause.
@@ -99,10 +103,9 @@ extension StatusReport {
         "\(updates.counted("update")) \(updates == 1 ? "is" : "are")"
     }
 
-    /// Returns the time of day `seconds` before `now`, such as `09:14 UTC`. If the time was on an earlier day, the
-    /// result includes the date.
-    private static func timeOfDay(_ seconds: Int, before now: UTCTime) -> String {
-        let time = now.advanced(by: .zero - .seconds(seconds))
+    /// Returns the time of day of `time`, such as `09:14 UTC`. If it is on an earlier day than `now`, the result
+    /// includes the date.
+    private static func timeOfDay(_ time: UTCTime, asOf now: UTCTime) -> String {
         let text = time.description
         let date = text.prefix(10)
         let clock = text.dropFirst(11).prefix(5)

@@ -77,7 +77,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         privateSeconds = seconds(from: snapshot.privateSince, to: now)
         receiver = Receiver(snapshot.receiver, at: now)
         token = Token(context.tokenProvider, snapshot.token, present: present, at: now)
-        delivery = Delivery(snapshot.delivery, newest: outbox.newestDelivered?.update.timeOfFix, at: now)
+        delivery = Delivery(snapshot.delivery, outbox, systemTime: context.systemTime, at: now)
         ledger = outbox.ledger
         self.outbox = Outbox(
             outbox, durability, context, present: snapshot.receiver.present(at: now) ?? present)
@@ -180,6 +180,9 @@ extension StatusReport {
     package struct Delivery: Sendable, Hashable, Codable {
         /// The time since the last delivery of this run, in seconds; absent before the first one.
         package var secondsSinceDelivery: Int?
+        /// The time of the last delivery, according to the host's clock. If this run has delivered nothing, it is from
+        /// an earlier run.
+        package var deliveredAt: String?
         /// The time of the fix of the last delivered position. If this run has delivered none, it is from an earlier
         /// run.
         package var timeOfFix: String?
@@ -321,11 +324,19 @@ extension StatusReport.Receiver {
 }
 
 extension StatusReport.Delivery {
-    /// Creates the report. `newest` is the time of the fix of the newest delivered update in the outbox; `nil` if there
-    /// is none.
-    fileprivate init(_ delivery: AgentMonitor.Delivery, newest: UTCTime?, at now: Duration) {
+    /// Creates the report. After a restart, the last delivery is the one in `outbox`. Its time is left out if it is
+    /// later than `systemTime`, because the host's clock was wrong then or is wrong now.
+    fileprivate init(
+        _ delivery: AgentMonitor.Delivery, _ outbox: StoreSummary, systemTime: UTCTime?, at now: Duration
+    ) {
+        let newest = outbox.newestDelivered?.update.timeOfFix
+        let deliveredAt =
+            if let last = delivery.lastDelivered { systemTime?.advanced(by: last.at - now) } else {
+                outbox.lastDelivery.flatMap { time in systemTime.flatMap { time <= $0 ? time : nil } }
+            }
         self.init(
             secondsSinceDelivery: seconds(from: delivery.lastDelivered?.at, to: now),
+            deliveredAt: deliveredAt?.description,
             timeOfFix: (delivery.lastDelivered?.timeOfFix ?? newest)?.description,
             nextAttemptSeconds: delivery.nextAttempt.flatMap { $0 > now ? seconds(from: now, to: $0) : nil })
     }

@@ -1,3 +1,4 @@
+import Conditions
 import GNSS
 import StrictJSON
 import TimeAndChance
@@ -22,16 +23,27 @@ struct PageReport {
             // the same scale.
             "outages": .array(
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
-            "events": .array(history.lines.reversed().map(eventJSON)),
+            "events": .array(PageEvents(history, whileActive: activeCodes).newestFirst.map(eventJSON)),
         ])
+    }
+
+    private var activeCodes: Set<ConditionCode> {
+        Set(status.conditions.compactMap { ConditionCode(rawValue: $0.code) })
     }
 
     private var verdictJSON: JSONValue {
         let verdict = status.verdict(at: now)
         let paragraphs = verdict.paragraphs.map { lines in
-            JSONValue.array(lines.map { .object(["part": .string($0.part.rawValue), "text": .string($0.text)]) })
+            JSONValue.array(lines.map(Self.json(of:)))
         }
         return .object(["kind": .string(verdict.kind.rawValue), "paragraphs": .array(paragraphs)])
+    }
+
+    private static func json(of line: Verdict.Line) -> JSONValue {
+        .object([
+            "part": .string(line.part.rawValue), "text": .string(line.text),
+            "since": line.since.map { .integer($0.millisecondsSince1970) } ?? .null,
+        ])
     }
 
     private var placeJSON: JSONValue {

@@ -1,3 +1,4 @@
+package import Conditions
 import GNSS
 import LinuxPlatform
 import ReportedText
@@ -23,7 +24,9 @@ struct RecentHistory: Sendable {
     struct Line: Sendable, Hashable {
         let at: Duration
         let level: LogLevel
-        let text: String
+        var text: String
+        /// The code of the condition that the line reports; `nil` if the line reports none, or the end of one.
+        let failure: ConditionCode?
     }
 
     /// A fix compressed to 24 bytes. Its coordinates are precise to about a centimetre.
@@ -105,9 +108,10 @@ struct RecentHistory: Sendable {
 
     mutating func note(pending: Int64, at now: Duration) { changeMinute(at: now) { $0.pending = pending } }
 
-    mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
+    mutating func note(_ level: LogLevel, _ text: String, _ failure: ConditionCode?, at now: Duration) {
         if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
-        lines.append(Line(at: now, level: level, text: ReportedText.cut(text, to: Self.maximumLineBytes)))
+        let text = ReportedText.cut(text, to: Self.maximumLineBytes)
+        lines.append(Line(at: now, level: level, text: text, failure: failure))
     }
 
     /// Returns the stored fixes of the last hour, the oldest first.
@@ -222,9 +226,9 @@ package final class HistoryKeeper: ReportingObserver {
         history.withLock { $0.note(pending: pending, at: now) }
     }
 
-    package func note(_ level: LogLevel, _ text: String) {
+    package func note(_ level: LogLevel, _ text: String, _ failure: ConditionCode?) {
         let now = clock.now
-        history.withLock { $0.note(level, text, at: now) }
+        history.withLock { $0.note(level, text, failure, at: now) }
     }
 
     /// The history, and the current time on its monotonic clock.

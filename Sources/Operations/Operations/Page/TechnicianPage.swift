@@ -22,7 +22,7 @@ enum TechnicianPage {
         #verdict { grid-column: 1 / -1; border-left: 6px solid var(--dim); }
         #verdict h2 { font-size: 22px; line-height: 1.2; color: var(--text); margin: 0 0 4px; }
         #verdict p { margin: 0; max-width: 90ch; font-size: 16px; overflow-wrap: anywhere; } #verdict p.title { margin-top: 10px; }
-        #verdict p.title, #verdict p.remedy { font-weight: 600; } #verdict p.safety { color: var(--dim); }
+        #verdict p.title { font-weight: 600; } #verdict p.safety { color: var(--dim); }
         #verdict.trouble { border-color: var(--jump); } #verdict.trouble h2 { color: var(--jump); }
         #verdict.catchingUp { border-color: var(--accent); } #verdict.catchingUp h2 { color: var(--accent); }
         #verdict.well { border-color: var(--good); } #verdict.well h2 { color: var(--good); }
@@ -43,7 +43,7 @@ enum TechnicianPage {
         .bars i { display: block; border-radius: 2px 2px 0 0; border: 1.5px solid var(--dim); border-bottom-width: 2px; min-height: 2px; }
         .bars .used i { background: var(--good); border-color: var(--good); }
         #commands dl { display: block; } #commands dd { max-width: none; margin: 0 0 6px; text-align: left; } #commands code { font-size: 13px; white-space: nowrap; }
-        #events td { white-space: normal; overflow-wrap: anywhere; color: var(--text); } #events td:first-child { white-space: nowrap; color: var(--dim); }
+        #events td { white-space: normal; overflow-wrap: anywhere; color: var(--text); } #events td:first-child { white-space: nowrap; color: var(--dim); font-variant-numeric: tabular-nums; } #events small { font-size: inherit; margin-left: 8px; }
         #events tr.debug td { color: var(--dim); } #events .error td:last-child { color: var(--jump); } #events .warning td:last-child { color: var(--warn); }
         #events tr { display: table-row; } #events td { display: table-cell; text-align: left; border-top: 1px solid var(--line); }
         #events table { display: table; } #events tbody { display: table-row-group; }
@@ -51,7 +51,7 @@ enum TechnicianPage {
         @media (max-width: 900px) {
           #figures { order: 1; } #verdict { order: 0; } #sky { order: 3; } #map { order: 2; } #hour { order: 4; }
           #commands { order: 5; } .facts { order: 6; } #log { order: 7; }
-          .pair { display: contents; } .figures { grid-template-columns: 1fr 1fr; gap: 8px; } .figures div:last-child { grid-column: 1 / -1; } dd { max-width: 62vw; }
+          .pair { display: contents; } #events small { display: block; margin: 0; } .figures { grid-template-columns: 1fr 1fr; gap: 8px; } .figures div:last-child { grid-column: 1 / -1; } dd { max-width: 62vw; }
         }
         """
 
@@ -80,7 +80,7 @@ enum TechnicianPage {
               <section class="facts"><h2>Receiver</h2><dl id="receiver"></dl></section>
               <section class="facts"><h2>This vehicle</h2><dl id="service"></dl></section>
             </div>
-            <section id="log"><h2>Last events, UTC</h2><div id="events"><table><tbody id="lines"></tbody></table></div></section>
+            <section id="log"><h2>Last events</h2><div id="events"><table><tbody id="lines"></tbody></table></div></section>
           </div>
           <div class="column">
             <section id="sky"><h2>Satellites</h2><div id="systems"></div></section>
@@ -107,17 +107,30 @@ enum TechnicianPage {
         const here = new URL(location.href);
         here.username = here.password = "";
 
-        const moment = time => time && time.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC");
+        // Local time is that of the browser's time zone. Its date is shown if it differs from the date in UTC.
+        const utc = ms => new Date(ms).toISOString();
+        const local = ms => utc(ms - new Date(ms).getTimezoneOffset() * 60000);
+        const localTime = (ms, end = 19) => {
+          const date = local(ms).slice(0, 10);
+          return (date === utc(ms).slice(0, 10) ? "" : date + " ") + local(ms).slice(11, end) + "\u00a0local\u00a0time";
+        };
+        const clocks = ms => clock(ms) + "\u00a0UTC, " + localTime(ms);
+        // The date is left out if it is the page's.
+        const moment = time => {
+          if (!time) return time;
+          const date = utc(Date.parse(time)).slice(0, 10);
+          return (date === utc(view ? view.now : Date.now()).slice(0, 10) ? "" : date + " ") + clocks(Date.parse(time));
+        };
         const ago = seconds => seconds == null ? "never" : span(seconds) + " ago";
 
         function showFigures() {
           const { status } = view, { receiver, delivery, ledger, outbox } = status, { accuracyMeters: accuracy, hdop, satellitesUsed: used, satellitesInView: sight } = receiver;
-          const oldest = outbox.oldestPendingSeconds, age = receiver.secondsSinceFix, sent = delivery.secondsSinceDelivery;
+          const oldest = outbox.oldestPendingSeconds, age = receiver.secondsSinceFix, { secondsSinceDelivery: sent, deliveredAt: at, timeOfFix } = delivery;
           const rows = [
             ["Position", age == null ? "none yet" : span(age) + " old", receiver.quality || "", age == null || age > 90 ? "bad" : age > 10 ? "late" : ""],
             ["Accuracy", accuracy == null ? "–" : "± " + (accuracy < 10 ? accuracy.toFixed(1) : Math.round(accuracy)) + " m", hdop == null ? "" : "HDOP " + hdop.toFixed(1), ""],
             ["Satellites used", used == null ? "–" : number(used), sight == null ? "" : "of " + sight + " in view", used != null && used < 4 ? "late" : ""],
-            ["Last delivery", sent != null ? span(sent) + " ago" : delivery.timeOfFix ? "before this start" : "none yet", sent == null && delivery.timeOfFix ? "fix of " + moment(delivery.timeOfFix) : "", status.conditions.some(({ stage, severity }) => stage === "delivery" && severity !== "info" || stage === "token" && severity === "error") ? "bad" : ""],
+            ["Last delivery", sent != null ? span(sent) + " ago" : at ? span((view.now - Date.parse(at)) / 1000) + " ago" : timeOfFix ? "before this start" : "none yet", at ? moment(at) : sent == null && timeOfFix ? "position of " + moment(timeOfFix) + " delivered" : "", status.conditions.some(({ stage, severity }) => stage === "delivery" && severity !== "info" || stage === "token" && severity === "error") ? "bad" : ""],
             ["Pending updates", number(ledger.pending), oldest == null ? "" : "oldest " + span(oldest) + " old", ledger.pending >= 50 ? "late" : ""],
           ];
           $("figures").replaceChildren(...rows.map(([name, value, detail, kind]) => {
@@ -212,17 +225,22 @@ enum TechnicianPage {
         }
 
         function showVerdict({ kind, paragraphs }) {
-          const [{ text: title }, ...lines] = paragraphs.flat();
+          const [{ text: title, since }, ...lines] = paragraphs.flat();
+          const both = (text, since) => since ? text + ", " + localTime(since, 16) : text, heading = both(title, since);
           document.title = title + " · " + $("vehicle").textContent;
           $("verdict").className = kind;
-          if ($("title").textContent !== title) $("title").textContent = title;
-          $("text").replaceChildren(...lines.map(({ part, text }) => element("p", text, part)));
+          if ($("title").textContent !== heading) $("title").textContent = heading;
+          $("text").replaceChildren(...lines.map(({ part, text, since }) => {
+            const made = element("p", undefined, part);
+            made.append(part === "remedy" ? element("strong", text) : both(text, since));
+            return made;
+          }));
         }
 
         function show() {
           const { status } = view;
           $("vehicle").textContent = status.vehicle.replace(/.*\//, "");
-          $("since").textContent = clock(view.now) + " UTC, " + new Date(view.now).toLocaleTimeString("en-GB") + " local time";
+          $("since").textContent = clocks(view.now);
           showVerdict(view.verdict);
           document.querySelector("main").hidden = false;
           showFigures();
@@ -231,7 +249,9 @@ enum TechnicianPage {
           showFacts();
           $("lines").replaceChildren(...view.events.map(event => {
             const row = element("tr", undefined, event.level);
-            row.append(element("td", clock(event.time)), element("td", event.text));
+            const time = element("td", clock(event.time) + " UTC ");
+            time.append(element("small", local(event.time).slice(11, 19) + " local"));
+            row.append(time, element("td", event.text));
             return row;
           }));
         }
@@ -246,13 +266,13 @@ enum TechnicianPage {
           try {
             view = await (await ask("page.json")).json();
           } catch (problem) {
-            const since = view ? " since " + clock(view.now) + " UTC" : "";
+            const since = view ? " since " + clocks(view.now) : "";
             const isSilent = problem instanceof TypeError || problem.name === "TimeoutError";
             setState(isSilent ? "no answer" + since : "not updated" + since + ": " + problem.message, "bad");
             document.body.classList.add("stale");
             if (!view) return;
             const title = isSilent ? "The service does not answer" : "This page is not updated";
-            showVerdict({ kind: "trouble", paragraphs: [[{ text: title }, { part: "cause", text: "Everything below dates from " + clock(view.now) + " UTC." }]] });
+            showVerdict({ kind: "trouble", paragraphs: [[{ text: title }, { part: "cause", text: "Everything below dates from " + clocks(view.now) + "." }]] });
             return;
           }
           setState("live", "dim");
