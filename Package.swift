@@ -79,17 +79,7 @@ let package = Package(
             "Adapters", "RunRecording",
             ["TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver"]),
 
-        // Tools: a receiver and a Fleet Engine for tests and demonstrations.
-        room("Tools", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
-        room(
-            "Tools", "FleetEngineSimulator",
-            [
-                "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
-                "Reporting", "TrackDrawing", "HTTPMessages",
-                "HTTPService", "LinuxPlatform", "CCrypto",
-            ]),
-
-        // Operations, Agent and Command: the only rooms that see ports and adapters.
+        // Operations and Agent: the service, which connects the ports to the adapters.
         room(
             "Operations", "Operations",
             [
@@ -104,12 +94,31 @@ let package = Package(
                 "FleetEngine", "Reporting", "Conditions", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization",
                 "SQLiteOutbox", "HTTPService", "RunRecording", "Operations",
             ]),
+
+        // Tools: simulators and the replay, for tests and demonstrations.
+        room("Tools", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
+        room(
+            "Tools", "FleetEngineSimulator",
+            [
+                "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
+                "Reporting", "TrackDrawing", "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "CCrypto",
+            ]),
+        room(
+            "Tools", "Replay",
+            [
+                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
+                "FleetEngine", "Reporting", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
+                "SQLiteOutbox", "Operations", "Waypost",
+            ]),
+
         .executableTarget(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "Operations", "Conditions", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages",
                 "LinuxPlatform", "Reporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
-                "FleetEngineSimulator", "ReceiverSimulator", "TimeAndChance", "TrackDrawing", "VehicleAuthorization",
+                "FleetEngineSimulator", "ReceiverSimulator", "Replay", "TimeAndChance", "TrackDrawing",
+                "VehicleAuthorization",
             ],
             path: "Sources/Command/WaypostCommand", swiftSettings: houseStyle),
 
@@ -170,9 +179,10 @@ let package = Package(
             [
                 "Waypost", "WaypostCommand", "Operations", "Conditions", "FleetEngine", "FleetEngineDelivery",
                 "FleetEngineSimulator", "GNSS", "GNSSReceiver",
-                "HTTPMessages", "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator",
+                "HTTPMessages", "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator", "Replay",
                 "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
             ]),
+        tests("Replay", ["Replay", "Reporting"]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(
             name: "FaultProxy", dependencies: ["TimeAndChance", "LinuxPlatform"], path: "Tests/Faults/FaultProxy",

@@ -4,6 +4,7 @@ import Testing
 import Operations
 import WaypostTestSupport
 
+@testable import Replay
 @testable import WaypostCommand
 
 @Suite struct CommandLineArguments {

@@ -4,6 +4,7 @@ import GNSSReceiver
 import Testing
 import TimeAndChance
 
+@testable import Replay
 @testable import WaypostCommand
 
 /// The vehicles that `waypost replay` drives.
@@ -65,7 +66,7 @@ import TimeAndChance
         let problem =
             "--vehicle-id van/%d: the vehicle id \"van/1\" contains \"/\"; leave out / : ? , # and "
             + "control characters"
-        #expect(throws: UsageError(problem, command: "replay")) {
+        #expect(throws: InvalidVehicleID(description: problem)) {
             try vehicleIDs(for: "--vehicles 2 --vehicle-id van/%d")
         }
     }

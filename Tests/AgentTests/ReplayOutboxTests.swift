@@ -6,7 +6,7 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-@testable import WaypostCommand
+@testable import Replay
 
 @Suite(.timeLimit(.minutes(2))) struct ReplayOutboxes {
     private let log = Fixtures.url("nmea/tunnel.nmea").path

@@ -6,7 +6,7 @@ import Testing
 import Operations
 import WaypostTestSupport
 
-@testable import WaypostCommand
+@testable import Replay
 
 @Suite(.timeLimit(.minutes(1))) struct ReplayProgresses {
     @Test(

@@ -13,6 +13,7 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
+@testable import Replay
 @testable import WaypostCommand
 
 /// The whole pipeline with real components: receiver log, SQLite, libcurl, and the simulator on loopback.
@@ -59,7 +60,7 @@ import WaypostTestSupport
 
         let summary = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await simulator.run() }
-            let replay = try await ReplayRun(configuration, ReplayOptions(logs: [log], speed: .maximum))
+            let replay = try await ReplayRun(configuration, ReplayOptions(logs: [log], speed: .maximum)) { _ in }
             #expect(await replay.run(showingProgress: false) == nil)
             let (summary, _) = try await replay.summary()
             await replay.close()

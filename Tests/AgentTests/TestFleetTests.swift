@@ -7,8 +7,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@testable import Waypost
-@testable import WaypostCommand
+@testable import Replay
 
 /// Many vehicles in one process, against the simulator.
 @Suite(.timeLimit(.minutes(2))) struct TestFleets {

@@ -76,14 +76,6 @@ let modules: [Module] = [
             "TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver", "Glibc",
         ]),
 
-    Module("Tools", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
-    Module(
-        "Tools", "FleetEngineSimulator",
-        [
-            "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
-            "Reporting", "TrackDrawing", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
-        ]),
-
     // Everything that an operator sees.
     Module("Operations", "Operations", coreAndAdapters.subtracting(["RunRecording"]).union(["Glibc"])),
     // The service, which assembles the parts and watches their progress.
@@ -91,8 +83,24 @@ let modules: [Module] = [
         "Agent", "Waypost",
         coreAndAdapters.subtracting(["TrackDrawing", "CurlTransport", "FleetEngineDelivery"])
             .union(["Operations", "Glibc"])),
+
+    // No vehicle needs these modules to report.
+    Module("Tools", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
+    Module(
+        "Tools", "FleetEngineSimulator",
+        [
+            "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
+            "Reporting", "TrackDrawing", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
+        ]),
+    Module(
+        "Tools", "Replay",
+        coreAndAdapters.subtracting([
+            "BackendAuthorization", "CurlTransport", "FleetEngineDelivery", "HTTPService", "RunRecording",
+        ])
+        .union(["Operations", "Waypost", "Glibc"])),
+
     Module(
         "Command", "WaypostCommand",
-        coreAndAdapters.union(["Operations", "Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
+        coreAndAdapters.union(["Operations", "Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Replay", "Glibc"])
     ),
 ]

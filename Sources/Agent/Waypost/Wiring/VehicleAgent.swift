@@ -109,7 +109,7 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Returns a reporter that uses `outbox`. `newest` is the newest update in the outbox.
-    static func makeReporter(
+    package static func makeReporter(
         _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: LocationUpdate?,
         observer: any ReportingObserver
     ) -> Reporter {

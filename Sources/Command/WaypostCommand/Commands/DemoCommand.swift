@@ -5,6 +5,7 @@ import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
 import ReceiverSimulator
+import Replay
 import ReportedText
 import Reporting
 import TrackDrawing
@@ -37,7 +38,9 @@ struct DemoCommand {
         let speed = max(1, (length / .seconds(1)) / Self.replaySeconds)
         let options = ReplayOptions(logs: [drive], speed: .times(speed))
         let narrator = DemoNarrator(clock: MonotonicClock(ContinuousClock()))
-        let replay = try await ReplayRun(configuration, options, observers: [narrator])
+        let replay = try await ReplayRun(configuration, options, observers: [narrator]) {
+            Terminal.say("waypost: \($0)")
+        }
         narrator.open(
             page: simulator.baseURL.description, drive: log ?? "a simulated drive through town", length: length,
             speed: speed)

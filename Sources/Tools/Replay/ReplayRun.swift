@@ -5,15 +5,15 @@ import GNSSReceiver
 import Glibc
 import LinuxPlatform
 import ReportedText
-import Reporting
+package import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
-import Operations
+package import Operations
 import Waypost
 
 /// A replay of recorded logs as one vehicle or as many.
-struct ReplayRun: Sendable {
+package struct ReplayRun: Sendable {
     private enum Vehicles: Sendable {
         /// One vehicle, whose updates are stored in an outbox on disk.
         case one(VehicleAgent)
@@ -27,7 +27,7 @@ struct ReplayRun: Sendable {
     private let meter: RequestMeter
     /// A meter of the errors that a follower of the vehicle sees; `nil` for many vehicles.
     private let followerMeter: FollowerMeter?
-    private let clock: MonotonicClock
+    package let clock: MonotonicClock
     private let name: String
     private let speed: ReplaySpeed
     /// Whether the replay ends by itself. It doesn't if it loops or follows a growing log.
@@ -42,13 +42,16 @@ struct ReplayRun: Sendable {
     private let remarks = Locked<[String]>([])
     private let bytesWrittenBefore = DiskWrites.bytes ?? 0
 
-    /// Prepares the replay. For one vehicle, opens the outbox. For many vehicles, reads the logs into memory.
-    init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
-    {
+    /// Prepares the replay. For one vehicle, opens the outbox. For many vehicles, reads the logs into memory. `report`
+    /// is called with each remark about the logs.
+    package init(
+        _ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = [],
+        report: @escaping @Sendable (String) -> Void
+    ) async throws {
         // A file that isn't a log is reported here, before anything is sent. A pipe can be read only once, so it is
         // left for the replay.
         try await LogReader(paths: options.logs, follows: options.follows).requireAllLogs()
-        let time: any Clock<Duration> = options.fleet.count > 1 ? TurnClock(ContinuousClock()) : ContinuousClock()
+        let time: any Clock<Duration> = options.fleet.count > 1 ? CoalescingClock(ContinuousClock()) : ContinuousClock()
         let clock = MonotonicClock(time)
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let fleet = options.fleet
@@ -66,7 +69,7 @@ struct ReplayRun: Sendable {
         ) { monitor.note($0) }
         var source = Self.makeSource(configuration, options, clock: time) { [remarks] remark in
             remarks.withLock { $0.append(remark) }
-            Terminal.say("waypost: \(remark)")
+            report(remark)
         }
         let interval = configuration.reporting.policy.maximumInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
@@ -124,31 +127,27 @@ struct ReplayRun: Sendable {
 
     /// Runs the replay to its end. If the input fails, returns the error instead of throwing it, so that the summary
     /// can be written first.
-    func run(showingProgress showsProgress: Bool) async -> AgentError? {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await reportProgress(drawing: showsProgress) }
-            defer { group.cancelAll() }  // removes the progress line
-            do throws(AgentError) {
-                switch vehicles {
-                case .one(let agent): try await agent.run()
-                case .many(let fleet):
-                    await fleet.fetchTokens()
-                    startTime.withLock { $0 = clock.now }
-                    try await fleet.run()
-                }
-                return nil
-            } catch { return error }
-        }
+    package func run() async -> AgentError? {
+        do throws(AgentError) {
+            switch vehicles {
+            case .one(let agent): try await agent.run()
+            case .many(let fleet):
+                await fleet.fetchTokens()
+                startTime.withLock { $0 = clock.now }
+                try await fleet.run()
+            }
+            return nil
+        } catch { return error }
     }
 
     /// Returns the contents of the outbox before the run: its ledger and the time of its newest update.
-    func outboxContents() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
+    package func outboxContents() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
         guard case .one(let agent) = vehicles else { return (Ledger(), nil) }
         let summary = try await agent.summary()
         return (summary.ledger, summary.newest?.update.timeOfFix.description)
     }
 
-    func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
+    package func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
         let (ledger, longestWait) = try await ledgerAndLongestWait()
         let snapshot = monitor.snapshot
         let driven =
@@ -174,7 +173,7 @@ struct ReplayRun: Sendable {
     }
 
     /// The share of the logs that has been played, such as `43 % of town.nmea played`.
-    var reached: String {
+    package var reached: String {
         let snapshot = monitor.snapshot
         let share = progress(of: snapshot).map { "\(Int($0.share * 100)) %" }
         return
@@ -184,7 +183,7 @@ struct ReplayRun: Sendable {
     /// The time since the drives began.
     private var elapsed: Duration { clock.now - startTime.withLock { $0 } }
 
-    func close() async {
+    package func close() async {
         if case .one(let agent) = vehicles { await agent.close() }
     }
 
@@ -200,42 +199,33 @@ struct ReplayRun: Sendable {
         }
     }
 
-    /// Redraws the progress line until cancelled. If everything has been played but updates can't be delivered, also
-    /// reports why the replay doesn't end.
-    private func reportProgress(drawing: Bool) async {
-        var remindedAt: Duration?
-        while true {
-            await clock.sleep(for: .milliseconds(250))
-            guard !Task.isCancelled else { break }
-            let snapshot = monitor.snapshot
-            if let reason = deliveryObstacle(in: snapshot),
-                remindedAt.map({ clock.now - $0 >= ActiveConditions.reminderInterval }) ?? true,
-                let ledger = try? await ledgerAndLongestWait().ledger
-            {
-                remindedAt = clock.now
-                Terminal.say("waypost: \(reminder(pending: ledger.pending, reason: reason))")
-            }
-            if drawing { draw(snapshot) }
-        }
-        if drawing { Terminal.draw("") }
+    /// Returns a reminder that everything has been played but updates can't be delivered, with the reason; otherwise
+    /// `nil`.
+    package func reminder() async -> String? {
+        guard let reason = deliveryObstacle(in: monitor.snapshot),
+            let pending = try? await ledgerAndLongestWait().ledger.pending
+        else { return nil }
+        return
+            "all of \(FileSystem.lastComponent(of: name)) has been played, but \(pending.counted("update")) \(pending == 1 ? "is" : "are") still pending: \(reason); press "
+            + "Control-C, or kill \(getpid()), to end the replay and \(vehicleCount > 1 ? "lose" : "keep") the pending updates"
     }
 
-    private func draw(_ snapshot: AgentMonitor.Snapshot) {
+    /// Returns the progress line for a terminal, which has at most `width` characters if possible.
+    package func progressLine(width: Int) -> String {
+        let snapshot = monitor.snapshot
         let counts = snapshot.counts
         let progress = progress(of: snapshot)
-        if hasEnd, progress == nil {
-            return Terminal.draw("\(FileSystem.lastComponent(of: name))  measuring its length")
-        }
+        if hasEnd, progress == nil { return "\(FileSystem.lastComponent(of: name))  measuring its length" }
         if vehicleCount > 1, counts.fixesRead == 0 {
             let tokens = "\(counts.tokenFetches.grouped) of \(vehicleCount.grouped) tokens"
-            return Terminal.draw("\(FileSystem.lastComponent(of: name))  \(tokens)")
+            return "\(FileSystem.lastComponent(of: name))  \(tokens)"
         }
         var line = ProgressLine(
             name: name, progress: progress, fixes: counts.fixesRead, accepted: counts.accepted,
             delivered: counts.delivered, elapsed: progress?.elapsed ?? elapsed,
             trouble: deliveryCondition(in: snapshot)?.condition.cause)
         if vehicleCount > 1 { line.fleet = (vehicleCount, counts.requests, meter.figures) }
-        Terminal.draw(line.text(width: Terminal.width))
+        return line.text(width: width)
     }
 
     /// Returns the reason why the replay doesn't end although everything has been played: updates can't be delivered.
@@ -253,10 +243,5 @@ struct ReplayRun: Sendable {
     /// Returns the condition that prevents updates from being delivered; `nil` if there is none.
     private func deliveryCondition(in snapshot: AgentMonitor.Snapshot) -> ActiveCondition? {
         snapshot.conditions.active(on: .delivery) ?? snapshot.conditions.active(on: .reading)
-    }
-
-    private func reminder(pending: Int64, reason: ReportedText) -> String {
-        "all of \(FileSystem.lastComponent(of: name)) has been played, but \(pending.counted("update")) \(pending == 1 ? "is" : "are") still pending: \(reason); press "
-            + "Control-C, or kill \(getpid()), to end the replay and \(vehicleCount > 1 ? "lose" : "keep") the pending updates"
     }
 }

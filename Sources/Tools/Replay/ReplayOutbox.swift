@@ -1,29 +1,29 @@
 import LinuxPlatform
 import ReportedText
-import Reporting
+package import Reporting
 
 /// The outbox of a replay. It is either a temporary outbox, which is removed when everything has been delivered, or a
 /// given outbox to continue.
-struct ReplayOutbox: Sendable {
-    let path: String
+package struct ReplayOutbox: Sendable {
+    package let path: String
     /// The directory of a temporary outbox; `nil` for a given outbox.
     private let directory: String?
 
     /// Creates a temporary outbox.
-    init() {
+    package init() {
         let directory = FileSystem.temporaryPath("waypost-replay")
         path = directory + "/outbox.sqlite"
         self.directory = directory
     }
 
     /// Uses the outbox at `path`, which needn't exist yet.
-    init(continuing path: String) {
+    package init(continuing path: String) {
         self.path = path
         directory = nil
     }
 
     /// Returns a notice that the outbox is continued, or that a given outbox is new; `nil` for a new temporary outbox.
-    func notice(of ledger: Ledger, newest: String?) -> String? {
+    package func notice(of ledger: Ledger, newest: String?) -> String? {
         guard ledger.accepted > 0 else { return directory == nil ? "\(path) is a new outbox" : nil }
         let before = newest.map { "; fixes before its newest update (\($0)) are sent as past locations" } ?? ""
         return "\(path) is continued: it has accepted \(ledger.accepted.counted("update")), \(ledger.pending) pending"
@@ -32,7 +32,7 @@ struct ReplayOutbox: Sendable {
 
     /// Removes a temporary outbox. If the outbox contains undelivered updates, keeps it and returns a message for the
     /// user.
-    func removeIfDelivered(_ ledger: Ledger) async -> String? {
+    package func removeIfDelivered(_ ledger: Ledger) async -> String? {
         let pending = Int(ledger.pending)
         let quarantined = Int(ledger.quarantined)
         if pending > 0 {
@@ -50,7 +50,7 @@ struct ReplayOutbox: Sendable {
     }
 
     /// Removes a temporary outbox with its contents.
-    func remove() async {
+    package func remove() async {
         guard let directory else { return }
         await onThread(named: "replay-end") { FileSystem.removeDirectory(at: directory) }
     }

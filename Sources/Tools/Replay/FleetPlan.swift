@@ -1,4 +1,4 @@
-import FleetEngine
+package import FleetEngine
 import GNSSReceiver
 import TimeAndChance
 import Operations
@@ -7,51 +7,24 @@ import Operations
 ///
 /// Ids and offsets are derived from the vehicles' numbers, so that several machines can each replay a part of one
 /// fleet.
-struct FleetPlan: Sendable, Equatable {
-    private static let maximumCount = 100_000
-    private static let maximumNumber = 999_999_999
-
-    var count = 1
-    private var firstNumber = 1
+package struct FleetPlan: Sendable, Equatable {
+    package var count = 1
+    package var firstNumber = 1
     /// The pattern of the vehicle ids. If it is `nil`, the ids are derived from the configured id. With several
     /// vehicles, the vehicle's number is appended.
-    private var pattern: VehiclePattern?
+    package var pattern: VehiclePattern?
     /// The period, in seconds, over which the starts of the vehicles are spread; `nil` selects one update interval.
-    private var spreadSeconds: Double?
-    private var spreadMeters = 0.0
+    package var spreadSeconds: Double?
+    package var spreadMeters = 0.0
 
     /// Creates a plan with only the configured vehicle.
-    init() {}
-
-    init(_ arguments: Arguments) throws(UsageError) {
-        count = try Self.wholeNumber(for: "--vehicles", in: arguments, range: 1...Self.maximumCount) ?? 1
-        firstNumber = try Self.wholeNumber(for: "--first-vehicle", in: arguments, range: 0...Self.maximumNumber) ?? 1
-        guard firstNumber <= Self.maximumNumber - (count - 1) else {
-            throw Self.usageError(
-                "--first-vehicle is \(firstNumber), so the last of \(count) vehicles would have a number above \(Self.maximumNumber)"
-            )
-        }
-        if let text = arguments.value("--vehicle-id") {
-            do { pattern = try VehiclePattern(text) } catch { throw Self.usageError("--vehicle-id \(text) \(error)") }
-        } else if count == 1, arguments.value("--first-vehicle") != nil {
-            pattern = VehiclePattern.numbered
-        }
-        if count > 1, let pattern, !pattern.hasNumber {
-            throw Self.usageError(
-                "--vehicle-id \(pattern) gives \(count) vehicles the same id; add %d, or %05d for five digits")
-        }
-        spreadSeconds = try Self.number(for: "--spread-seconds", in: arguments, upTo: 86_400)
-        if spreadSeconds != nil, arguments.value("--vehicles") == nil {
-            throw Self.usageError("--spread-seconds spreads the starts of several vehicles; add --vehicles N")
-        }
-        spreadMeters = try Self.number(for: "--spread-meters", in: arguments, upTo: 1_000_000) ?? 0
-    }
+    package init() {}
 
     /// Returns the names of the vehicles in the order of their numbers. `vehicle` is the configured vehicle.
     ///
-    /// - Throws: `UsageError` if the pattern produces an invalid id, or `AgentError` if the configured id with a number
-    ///   is invalid.
-    func names(for vehicle: VehicleName) throws -> [VehicleName] {
+    /// - Throws: `InvalidVehicleID` if the pattern produces an invalid id, or `AgentError` if the configured id with a
+    ///   number is invalid.
+    package func names(for vehicle: VehicleName) throws -> [VehicleName] {
         guard count > 1 || pattern != nil else { return [vehicle] }
         var names: [VehicleName] = []
         for number in numbers {
@@ -60,7 +33,7 @@ struct FleetPlan: Sendable, Equatable {
                 names.append(try VehicleName(service: vehicle.service, providerID: vehicle.providerID, vehicleID: id))
             } catch {
                 if let given = pattern, given != .numbered {
-                    throw Self.usageError("--vehicle-id \(given): the vehicle id \"\(id)\" \(error)")
+                    throw InvalidVehicleID(description: "--vehicle-id \(given): the vehicle id \"\(id)\" \(error)")
                 }
                 throw AgentError(.configuration, "the vehicle id \"\(id)\" \(error)")
             }
@@ -80,38 +53,21 @@ struct FleetPlan: Sendable, Equatable {
     func spreadTime(interval: Duration) -> Duration { spreadSeconds.map { .seconds($0) } ?? interval }
 
     private var numbers: ClosedRange<Int> { firstNumber...firstNumber + count - 1 }
+}
 
-    private static func wholeNumber(
-        for option: String, in arguments: Arguments, range: ClosedRange<Int>
-    ) throws(UsageError) -> Int? {
-        guard let text = arguments.value(option) else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw usageError("\(option) is \(text); use \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    private static func number(
-        for option: String, in arguments: Arguments, upTo limit: Double
-    ) throws(UsageError) -> Double? {
-        guard let text = arguments.value(option) else { return nil }
-        guard let value = Double(text), (0...limit).contains(value) else {
-            throw usageError("\(option) is \(text); use a number from 0 to \(Int(limit))")
-        }
-        return value
-    }
-
-    private static func usageError(_ problem: String) -> UsageError { UsageError(problem, command: "replay") }
+/// An error for a pattern that produces an invalid vehicle id.
+package struct InvalidVehicleID: Error, Sendable, Hashable, CustomStringConvertible {
+    package let description: String
 }
 
 /// A pattern for vehicle ids, such as `van-%05d`.
-struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
+package struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
     /// A reason why a pattern is invalid. Error messages show the pattern, followed by the description.
-    enum Problem: Error, CustomStringConvertible {
+    package enum Problem: Error, CustomStringConvertible {
         case conversion(String)
         case secondNumber
 
-        var description: String {
+        package var description: String {
             switch self {
             case .conversion(let text): "contains \(text); use %d for the number, or %05d for five digits"
             case .secondNumber: "contains two numbers; remove one"
@@ -120,7 +76,7 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The pattern that appends a hyphen and the vehicle's number to the configured id.
-    static let numbered = VehiclePattern(text: nil, prefix: "", suffix: "", width: 1, hasNumber: true)
+    package static let numbered = VehiclePattern(text: nil, prefix: "", suffix: "", width: 1, hasNumber: true)
 
     /// The pattern as the user wrote it; `nil` for `numbered`.
     private let text: String?
@@ -128,12 +84,12 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
     private let suffix: String
     /// The minimum number of digits. Shorter numbers get leading zeros.
     private let width: Int
-    let hasNumber: Bool
+    package let hasNumber: Bool
 }
 
 extension VehiclePattern {
     /// Parses a string with at most one `%d` or, for N digits with leading zeros, `%0Nd`.
-    init(_ text: String) throws(Problem) {
+    package init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "%", omittingEmptySubsequences: false)
         guard parts.count > 1 else {
             self.init(text: text, prefix: text, suffix: "", width: 1, hasNumber: false)
@@ -161,5 +117,5 @@ extension VehiclePattern {
         return prefix + String(repeating: "0", count: max(0, width - digits.count)) + digits + suffix
     }
 
-    var description: String { text ?? "ID-%d" }
+    package var description: String { text ?? "ID-%d" }
 }

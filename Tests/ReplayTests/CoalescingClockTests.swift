@@ -2,17 +2,17 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Replay
 
-@Suite(.timeLimit(.minutes(1))) struct TurnClocks {
+@Suite(.timeLimit(.minutes(1))) struct CoalescingClocks {
     private let base = ManualClock()
 
     @Test(arguments: [
         // The time until which each task slept, in milliseconds, and the time when it woke.
         (1, 10), (10, 10), (11, 20), (20, 20), (95, 100),
     ])
-    func wakeSleepersInTheFirstTurnAfterTheirTime(deadline: Int, woken: Int) async throws {
-        let clock = TurnClock(base)
+    func wakeSleepersInTheFirstTickAfterTheirTime(deadline: Int, woken: Int) async throws {
+        let clock = CoalescingClock(base)
         let begun = clock.now
         let sleep = Task {
             try await clock.sleep(for: .milliseconds(deadline))
@@ -29,7 +29,7 @@ import WaypostTestSupport
     }
 
     @Test func useOneTimerForAllSleepers() async throws {
-        let clock = TurnClock(base)
+        let clock = CoalescingClock(base)
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<1000 { group.addTask { try? await clock.sleep(for: .milliseconds(20 + index % 20)) } }
             var waits: [Duration] = []
@@ -46,7 +46,7 @@ import WaypostTestSupport
     }
 
     @Test func wakeACancelledSleeper() async throws {
-        let clock = TurnClock(base)
+        let clock = CoalescingClock(base)
         let sleep = Task { try await clock.sleep(for: .seconds(3600)) }
         while clock.sleepers == 0 { await Task.yield() }
         sleep.cancel()
@@ -59,7 +59,7 @@ import WaypostTestSupport
     }
 
     @Test func doNotSleepUntilAPastTime() async throws {
-        let clock = TurnClock(base)
+        let clock = CoalescingClock(base)
         try await clock.sleep(for: .zero)
         #expect(clock.sleepers == 0)
     }

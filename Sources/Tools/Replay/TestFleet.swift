@@ -1,19 +1,20 @@
 import Operations
-package import FleetEngine
+import FleetEngine
 import GNSS
 import LinuxPlatform
-package import Reporting
-package import VehicleAuthorization
+import Reporting
+import VehicleAuthorization
+import Waypost
 
 /// The vehicles of a load test. They share a transport, a token cache, a monitor and a log, and keep their updates in
 /// memory ([decision 49](../../../../docs/decisions/0049-a-test-fleet-keeps-its-updates-in-memory.md)).
-package struct TestFleet: Sendable {
+struct TestFleet: Sendable {
     /// The maximum number of pending updates per vehicle. They cover about 20 minutes at the default interval and take
     /// 16 KiB.
     private static let capacity = 128
     /// The maximum number of HTTP/1.1 connections to Fleet Engine. They carry a thousand requests per second if each
     /// request takes a quarter of a second.
-    package static let connections = 256
+    static let connections = 256
     /// The number of file descriptors that a load test needs: for connections to Fleet Engine and to the token
     /// endpoint, and for the process itself.
     private static let descriptors = connections + 128
@@ -46,7 +47,7 @@ package struct TestFleet: Sendable {
     ///   - parts: the parts that all vehicles share. Their `source` isn't used.
     ///   - authorization: the provider of the tokens that `fetchTokens` fetches before the drives begin.
     ///   - source: a function that returns the source of fixes for the vehicle at the given index of `names`.
-    package init(
+    init(
         _ configuration: Configuration, names: [VehicleName], _ parts: VehicleAgent.Parts,
         authorization: any VehicleAuthorization,
         source: (Int) -> any FixSource
@@ -68,7 +69,7 @@ package struct TestFleet: Sendable {
     /// Raises the process's limit on open files to the number that a load test needs, unless it is already high enough.
     ///
     /// - Throws: an error if the hard limit is too low.
-    package static func raiseDescriptorLimit() throws(AgentError) {
+    static func raiseDescriptorLimit() throws(AgentError) {
         let allowed = DescriptorLimit.raise(to: descriptors)
         guard allowed < descriptors else { return }
         throw AgentError(
@@ -79,7 +80,7 @@ package struct TestFleet: Sendable {
 
     /// Fetches the tokens of all vehicles before the drives begin, because fetching them later would delay the first
     /// updates.
-    package func fetchTokens() async { await Self.fetchTokens(of: names, from: authorization) }
+    func fetchTokens() async { await Self.fetchTokens(of: names, from: authorization) }
 
     /// Fetches tokens until all are fetched or one fetch fails. After a failure, each vehicle requests its token again
     /// and reports the reason.
@@ -98,7 +99,7 @@ package struct TestFleet: Sendable {
     }
 
     /// Runs until every source has ended and every update is delivered, or until the task is cancelled.
-    package func run() async throws(AgentError) {
+    func run() async throws(AgentError) {
         let failure = await withTaskGroup(of: FixSourceError?.self) { group in
             for vehicle in vehicles { group.addTask { await vehicle.run() } }
             return await group.reduce(nil) { $0 ?? $1 }
@@ -108,7 +109,7 @@ package struct TestFleet: Sendable {
 
     /// Returns the combined ledger of all vehicles, and the longest time that any update, delivered or pending, has
     /// waited for delivery.
-    package func totals() async -> (ledger: Ledger, longestWait: Duration) {
+    func totals() async -> (ledger: Ledger, longestWait: Duration) {
         var ledger = Ledger()
         var longestWait = Duration.zero
         for vehicle in vehicles {

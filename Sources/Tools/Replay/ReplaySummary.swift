@@ -1,15 +1,15 @@
 import GNSSReceiver
 import HTTPMessages
 import ReportedText
-import Reporting
+package import Reporting
 import StrictJSON
 import TrackDrawing
 import Operations
 
 /// The result of a replay, as text and as one JSON object.
-struct ReplaySummary: Encodable {
-    let counts: ReplayCounts
-    let ledger: Ledger
+package struct ReplaySummary: Encodable {
+    package let counts: ReplayCounts
+    package let ledger: Ledger
     var pace: ReplayPace
     /// The cost per hour of driving; `nil` for less than a minute of driving. It is also `nil` at maximum speed,
     /// because updates then share requests and cost less.
@@ -36,7 +36,7 @@ struct ReplaySummary: Encodable {
     private enum CodingKeys: CodingKey { case vehicles, remarks }
 
     /// Encodes the members of all parts into one object, without nesting.
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         try counts.encode(to: encoder)
         try ledger.encode(to: encoder)
         try pace.encode(to: encoder)
@@ -49,14 +49,14 @@ struct ReplaySummary: Encodable {
 
     /// Whether the replay delivered everything. Every accepted update must have been delivered, and the ledger must
     /// balance. If fixes were read, at least one update must have been accepted.
-    var isComplete: Bool {
+    package var isComplete: Bool {
         ledger.accepted == ledger.delivered && (ledger.accepted > 0 || counts.fixes == 0) && ledger.balances
     }
 
-    var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // encoding these values can't fail
+    package var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // encoding these values can't fail
 
     /// The figures, followed by a verdict on whether everything was delivered.
-    var text: String {
+    package var text: String {
         let accepted = ledger.accepted
         let missing = accepted - ledger.delivered
         let verdict =
@@ -77,7 +77,7 @@ struct ReplaySummary: Encodable {
     }
 
     /// The figures without the verdict, as shown for an interrupted replay.
-    var figures: String {
+    package var figures: String {
         let balance = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         let clauses = [vehicles > 1 ? vehicles.counted("vehicle") : nil, pace.text(forManyVehicles: vehicles > 1)]
         return """
@@ -89,9 +89,9 @@ struct ReplaySummary: Encodable {
     }
 }
 
-struct ReplayCounts: Encodable {
+package struct ReplayCounts: Encodable {
     /// The number of fixes that were read.
-    let fixes: Int
+    package let fixes: Int
     /// The number of fixes that were rejected as implausible, by reason.
     let rejectedFixes: [String: Int]
     /// The number of fixes that were withheld because private mode was on.

@@ -5,13 +5,13 @@ import Reporting
 /// A clock that wakes its sleepers together, every 10 ms. A sleeper never wakes early, and at most 10 ms late.
 ///
 /// With an ordinary clock and ten thousand vehicles, each fix would need its own timer and wake a thread.
-package final class TurnClock: Clock, Sendable {
-    package struct Instant: InstantProtocol {
+final class CoalescingClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
         fileprivate var offset: Duration
 
-        package func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
-        package func duration(to other: Self) -> Duration { other.offset - offset }
-        package static func < (one: Self, other: Self) -> Bool { one.offset < other.offset }
+        func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+        func duration(to other: Self) -> Duration { other.offset - offset }
+        static func < (one: Self, other: Self) -> Bool { one.offset < other.offset }
     }
 
     private typealias Sleeper = CheckedContinuation<Void, Never>
@@ -19,11 +19,11 @@ package final class TurnClock: Clock, Sendable {
     private struct State {
         /// The sleeping tasks, by number.
         var sleepers: [Int: Sleeper] = [:]
-        /// The numbers of the sleepers to wake in each turn, by turn number.
+        /// The numbers of the sleepers to wake in each tick, by tick number.
         var numbers: [Int: [Int]] = [:]
         var lastNumber = 0
-        /// The number of the last turn; `nil` while there are no sleepers.
-        var turn: Int?
+        /// The number of the last tick; `nil` while there are no sleepers.
+        var tick: Int?
     }
 
     private static let length = Duration.milliseconds(10)
@@ -31,14 +31,14 @@ package final class TurnClock: Clock, Sendable {
     private let base: MonotonicClock
     private let state = Locked(State())
 
-    package init<Base: Clock>(_ base: Base) where Base.Duration == Duration { self.base = MonotonicClock(base) }
+    init<Base: Clock>(_ base: Base) where Base.Duration == Duration { self.base = MonotonicClock(base) }
 
-    package var now: Instant { Instant(offset: base.now) }
-    package var minimumResolution: Duration { Self.length }
+    var now: Instant { Instant(offset: base.now) }
+    var minimumResolution: Duration { Self.length }
 
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
@@ -57,35 +57,35 @@ package final class TurnClock: Clock, Sendable {
             // If the task was cancelled before this call, the cancellation handler has already run and found no sleeper
             // to resume.
             guard deadline > now, !Task.isCancelled else { return nil }
-            let isFirst = state.turn == nil
-            let turn = state.turn ?? Int(now / Self.length)
-            state.turn = turn
+            let isFirst = state.tick == nil
+            let tick = state.tick ?? Int(now / Self.length)
+            state.tick = tick
             state.sleepers[number] = sleeper
-            state.numbers[max(turn + 1, Int((deadline / Self.length).rounded(.up))), default: []].append(number)
+            state.numbers[max(tick + 1, Int((deadline / Self.length).rounded(.up))), default: []].append(number)
             return isFirst
         }
         guard let isFirst else { return sleeper.resume() }
-        if isFirst { Task { await runTurns() } }
+        if isFirst { Task { await runTicks() } }
     }
 
     /// Wakes sleepers every 10 ms until none is left.
-    private func runTurns() async {
+    private func runTicks() async {
         repeat {
             await base.sleep(until: Self.length * (Int(base.now / Self.length) + 1))
-        } while runTurn(Int(base.now / Self.length))
+        } while runTick(Int(base.now / Self.length))
     }
 
-    /// Wakes the sleepers that are due by `turn`. Returns whether any sleepers are left.
-    private func runTurn(_ turn: Int) -> Bool {
+    /// Wakes the sleepers that are due by `tick`. Returns whether any sleepers are left.
+    private func runTick(_ tick: Int) -> Bool {
         let (due, hasSleepers) = state.withLock { state in
-            let last = state.turn ?? turn
-            let numbers = (last..<max(last, turn)).flatMap { state.numbers.removeValue(forKey: $0 + 1) ?? [] }
+            let last = state.tick ?? tick
+            let numbers = (last..<max(last, tick)).flatMap { state.numbers.removeValue(forKey: $0 + 1) ?? [] }
             let due = numbers.compactMap { state.sleepers.removeValue(forKey: $0) }
             let hasSleepers = !state.sleepers.isEmpty
             if hasSleepers {
-                state.turn = max(last, turn)
+                state.tick = max(last, tick)
             } else {
-                state.turn = nil
+                state.tick = nil
                 state.numbers = [:]
             }
             return (due, hasSleepers)
