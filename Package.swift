@@ -182,7 +182,7 @@ let package = Package(
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator", "Replay",
                 "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
             ]),
-        tests("Replay", ["Replay", "Reporting"]),
+        tests("Replay", ["Replay", "GNSS", "Reporting"]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(
             name: "FaultProxy", dependencies: ["TimeAndChance", "LinuxPlatform"], path: "Tests/Faults/FaultProxy",

@@ -1,8 +1,9 @@
 import ReportedText
 import Reporting
 import Testing
-import Operations
 import WaypostTestSupport
+
+@testable import Replay
 
 @Suite struct RequestMeters {
     @Test func giveTheTimeInWhichAShareWasAnswered() throws {

@@ -1,4 +1,3 @@
-import Operations
 import LinuxPlatform
 import Reporting
 

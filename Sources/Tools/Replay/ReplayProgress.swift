@@ -2,7 +2,6 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import TrackDrawing
-import Operations
 
 /// The progress of a replay: the share of the logs' time that has been played, and the remaining time.
 struct ReplayProgress: Sendable, Hashable {

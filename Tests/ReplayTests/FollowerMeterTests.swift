@@ -2,8 +2,9 @@ import GNSS
 import Reporting
 import Testing
 import TimeAndChance
-import Operations
 import WaypostTestSupport
+
+@testable import Replay
 
 /// A vehicle that drives east at 10 m/s and turns north after a minute.
 @Suite struct FollowerMeters {

@@ -1,18 +1,18 @@
-package import GNSS
+import GNSS
 import LinuxPlatform
-package import Reporting
+import Reporting
 import TimeAndChance
 
 /// A meter of how far a follower's view of one vehicle is from the vehicle's fixes. The follower's view is calculated
 /// from the updates.
-package final class FollowerMeter: ReportingObserver {
+final class FollowerMeter: ReportingObserver {
     private let state = Locked(FollowerErrors())
 
-    package init() {}
+    init() {}
 
-    package var errors: FollowerErrors { state.withLock { $0 } }
+    var errors: FollowerErrors { state.withLock { $0 } }
 
-    package func observe(_ event: ReportingEvent) {
+    func observe(_ event: ReportingEvent) {
         switch event {
         case .fix(let fix): state.withLock { $0.addFix(fix) }
         case .accepted(let stored): state.withLock { $0.addUpdate(stored.update) }
@@ -28,16 +28,16 @@ package final class FollowerMeter: ReportingObserver {
 ///
 /// Waypost doesn't limit the error across a gap or a jump. Therefore, neither the first fix after it nor the track
 /// across it is measured. The track across a private period isn't measured either.
-package struct FollowerErrors: Sendable {
+struct FollowerErrors: Sendable {
     /// The maximum number of fixes that wait for an update that reports their track. If there are more, the waiting
     /// fixes are discarded without being measured.
     private static let maximumWaitingFixes = 4096
 
     /// The errors of the live position in metres, one for each fix. If an update is made from a fix, the error is
     /// measured after it.
-    package private(set) var live = Distribution(from: 0.01, to: 1e7, step: 1.01)
+    private(set) var live = Distribution(from: 0.01, to: 1e7, step: 1.01)
     /// The errors of the reported track in metres, one for each fix.
-    package private(set) var track = Distribution(from: 0.01, to: 1e7, step: 1.01)
+    private(set) var track = Distribution(from: 0.01, to: 1e7, step: 1.01)
 
     private struct MeasuredFix {
         let fix: Fix
@@ -54,10 +54,10 @@ package struct FollowerErrors: Sendable {
     private var waitingFixes: [MeasuredFix] = []
     private var continuity = TrackContinuity()
 
-    package init() {}
+    init() {}
 
     /// Adds the next accepted fix.
-    package mutating func addFix(_ fix: Fix) {
+    mutating func addFix(_ fix: Fix) {
         if let latest, let reported, !latest.isAfterBreak {
             live.add(reported.extrapolated(to: latest.fix.timeOfFix).distance(to: latest.fix))
         }
@@ -70,7 +70,7 @@ package struct FollowerErrors: Sendable {
     }
 
     /// Begins a new track, because private mode has begun or ended. The errors measured so far are kept.
-    package mutating func startOver() {
+    mutating func startOver() {
         reported = nil
         latest = nil
         waitingFixes = []
@@ -79,7 +79,7 @@ package struct FollowerErrors: Sendable {
 
     /// Adds the next reported position, which is live or a shape point. A position that has already been added is
     /// ignored, because a position is first sent from memory and then stored. Older positions are ignored too.
-    package mutating func addUpdate(_ update: LocationUpdate) {
+    mutating func addUpdate(_ update: LocationUpdate) {
         let next = Fix(update)
         let isPassed = waitingFixes.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true
         if let reported, next.timeOfFix <= reported.timeOfFix, isPassed { return }

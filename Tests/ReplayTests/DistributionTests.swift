@@ -1,5 +1,6 @@
 import Testing
-import Operations
+
+@testable import Replay
 
 @Suite struct Distributions {
     @Test(arguments: [(0.5, 5000.0), (0.95, 9500), (1, 10_000), (0.0001, 1)])

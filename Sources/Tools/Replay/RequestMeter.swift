@@ -1,20 +1,20 @@
 import GNSS
 import LinuxPlatform
-package import Reporting
-package import TimeAndChance
+import Reporting
+import TimeAndChance
 
 /// A meter of a replay's requests: how long they take, and how many fail.
-package final class RequestMeter: ReportingObserver {
+final class RequestMeter: ReportingObserver {
     private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(RequestFigures())
 
     /// Creates a meter. Pass `systemTime`, which returns the host's time, only if each fix carries the time at which it
     /// is due: the difference shows how late the fix is read. If `systemTime` is `nil`, the lateness isn't measured.
-    package init(systemTime: (@Sendable () -> UTCTime)? = nil) { self.systemTime = systemTime }
+    init(systemTime: (@Sendable () -> UTCTime)? = nil) { self.systemTime = systemTime }
 
-    package var figures: RequestFigures { state.withLock { $0 } }
+    var figures: RequestFigures { state.withLock { $0 } }
 
-    package func observe(_ event: ReportingEvent) {
+    func observe(_ event: ReportingEvent) {
         switch event {
         case .fix(let fix):
             guard let systemTime else { return }
@@ -57,34 +57,34 @@ extension LostExchange.Cause {
 }
 
 /// The durations of requests, and the number of failures for each reason.
-package struct RequestFigures: Sendable, Hashable {
+struct RequestFigures: Sendable, Hashable {
     /// The durations in seconds, with a precision of 5 %. They can't exceed the time limit for a request.
     private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
     /// The number of failures by the status of the response, or by the reason why there was no response. The key
     /// `noToken` means that there was no token.
-    package private(set) var failures: [String: Int] = [:]
+    private(set) var failures: [String: Int] = [:]
     /// The maximum delay between the time of a fix and its reading; `nil` if the delay isn't measured.
-    package fileprivate(set) var longestLag: Duration?
+    fileprivate(set) var longestLag: Duration?
 
-    package init() {}
+    init() {}
 
-    package var answerCount: Int { seconds.count }
-    package var longestAnswer: Duration { .seconds(seconds.maximum) }
+    var answerCount: Int { seconds.count }
+    var longestAnswer: Duration { .seconds(seconds.maximum) }
 
     /// Counts a request whose response arrived after `duration`.
-    package mutating func countAnswer(after duration: Duration) { seconds.add(duration / .seconds(1)) }
+    mutating func countAnswer(after duration: Duration) { seconds.add(duration / .seconds(1)) }
 
     /// Counts a request that has failed for `reason`.
-    package mutating func countFailure(_ reason: String) { failures[reason, default: 0] += 1 }
+    mutating func countFailure(_ reason: String) { failures[reason, default: 0] += 1 }
 
     /// Returns the time within which the fraction `share` of all responses arrived, with a precision of 5 %; `nil`
     /// before the first response.
-    package func answerTime(atQuantile share: Double) -> Duration? { seconds.quantile(share).map { .seconds($0) } }
+    func answerTime(atQuantile share: Double) -> Duration? { seconds.quantile(share).map { .seconds($0) } }
 
     /// The failures as text, the most frequent reason first, such as `12 x 503, 3 x timedOut`; `nil` if there are none.
-    package var failureList: String? { Self.list(of: failures) }
+    var failureList: String? { Self.list(of: failures) }
 
-    package static func list(of failures: [String: Int]) -> String? {
+    static func list(of failures: [String: Int]) -> String? {
         let sorted = failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return sorted.isEmpty ? nil : sorted.map { "\($0.value) x \($0.key)" }.joined(separator: ", ")
     }
