@@ -95,7 +95,7 @@ let package = Package(
                 "SQLiteOutbox", "HTTPService", "RunRecording", "Operations",
             ]),
 
-        // Tools: simulators and the replay, for tests and demonstrations.
+        // Tools: simulators, the replay and the map, which no vehicle needs.
         room("Tools", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
         room(
             "Tools", "FleetEngineSimulator",
@@ -103,6 +103,12 @@ let package = Package(
                 "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
                 "Reporting", "TrackDrawing", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "CCrypto",
+            ]),
+        room(
+            "Tools", "LogReports",
+            [
+                "TimeAndChance", "ReportedText", "GNSS", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
+                "Operations",
             ]),
         room(
             "Tools", "Replay",
@@ -117,7 +123,7 @@ let package = Package(
             dependencies: [
                 "Waypost", "Operations", "Conditions", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages",
                 "LinuxPlatform", "Reporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
-                "FleetEngineSimulator", "ReceiverSimulator", "Replay", "TimeAndChance", "TrackDrawing",
+                "FleetEngineSimulator", "LogReports", "ReceiverSimulator", "Replay", "TimeAndChance", "TrackDrawing",
                 "VehicleAuthorization",
             ],
             path: "Sources/Command/WaypostCommand", swiftSettings: houseStyle),
@@ -179,7 +185,8 @@ let package = Package(
             [
                 "Waypost", "WaypostCommand", "Operations", "Conditions", "FleetEngine", "FleetEngineDelivery",
                 "FleetEngineSimulator", "GNSS", "GNSSReceiver",
-                "HTTPMessages", "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator", "Replay",
+                "HTTPMessages", "HTTPService", "LinuxPlatform", "LogReports", "Reporting", "ReceiverSimulator",
+                "Replay",
                 "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
             ]),
         tests("Replay", ["Replay", "GNSS", "Reporting"]),

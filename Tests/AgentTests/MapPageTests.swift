@@ -7,6 +7,7 @@ import TimeAndChance
 import TrackDrawing
 import WaypostTestSupport
 
+@testable import LogReports
 @testable import WaypostCommand
 
 @Suite struct MapPages {

@@ -33,7 +33,8 @@ import Testing
     /// Agent, operations and commands are tested together, from outside. So are the generator and the decoder of
     /// sentences.
     private static let testedTogether = [
-        "Operations": "Agent", "Waypost": "Agent", "WaypostCommand": "Agent", "ReceiverSimulator": "GNSS",
+        "Operations": "Agent", "Waypost": "Agent", "WaypostCommand": "Agent", "LogReports": "Agent",
+        "ReceiverSimulator": "GNSS",
     ]
 
     @Test(arguments: modules.map(\.name))

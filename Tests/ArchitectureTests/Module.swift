@@ -93,6 +93,12 @@ let modules: [Module] = [
             "Reporting", "TrackDrawing", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
         ]),
     Module(
+        "Tools", "LogReports",
+        [
+            "TimeAndChance", "ReportedText", "GNSS", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
+            "Operations",
+        ]),
+    Module(
         "Tools", "Replay",
         coreAndAdapters.subtracting([
             "BackendAuthorization", "CurlTransport", "FleetEngineDelivery", "HTTPService", "RunRecording",
@@ -101,6 +107,8 @@ let modules: [Module] = [
 
     Module(
         "Command", "WaypostCommand",
-        coreAndAdapters.union(["Operations", "Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Replay", "Glibc"])
+        coreAndAdapters.union([
+            "Operations", "Waypost", "FleetEngineSimulator", "LogReports", "ReceiverSimulator", "Replay", "Glibc",
+        ])
     ),
 ]

@@ -1,25 +1,35 @@
 import GNSS
-import GNSSReceiver
+package import GNSSReceiver
 import LinuxPlatform
 import ReportedText
-import TimeAndChance
-import TrackDrawing
+package import TimeAndChance
+package import TrackDrawing
 import Operations
 
 /// The page of `waypost map`: a single document that loads no other file. Its script only links the chart to the track
 /// on the map.
-struct MapPage {
+package struct MapPage {
     let logs: [LogOutcome]
     let survey: TrackSurvey
     /// The reason why the last log wasn't read to its end; `nil` if all logs were.
     let failure: String?
     /// The positions that were reported during the drive.
-    var reported: [ReportedPlace] = []
+    let reported: [ReportedPlace]
     /// The host's time. Dates at least 1024 weeks before it may be wrong, because a receiver's week number rolls over.
     let now: UTCTime
 
+    package init(
+        logs: [LogOutcome], survey: TrackSurvey, failure: String?, reported: [ReportedPlace] = [], now: UTCTime
+    ) {
+        self.logs = logs
+        self.survey = survey
+        self.failure = failure
+        self.reported = reported
+        self.now = now
+    }
+
     /// The document; `nil` if there is no fix to draw.
-    var bytes: [UInt8]? {
+    package var bytes: [UInt8]? {
         guard let map = TrackMap(survey, reported: reported) else { return nil }
         let profile = map.profileSection
         let scripts: Markup = profile == nil ? "" : "; script-src 'unsafe-inline'"

@@ -1,6 +1,7 @@
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
+import LogReports
 import StrictJSON
 import TimeAndChance
 import TrackDrawing
