@@ -1,3 +1,4 @@
+import Conditions
 import FoundationEssentials
 import Testing
 import TimeAndChance
@@ -45,7 +46,8 @@ struct CertificateFiles {
         let expected = line.map {
             CheckLine(
                 $0.verdict, $0.name,
-                "authorization.clientCertificateFile \(certificate) contains a certificate that \($0.text)")
+                "authorization.clientCertificateFile \(certificate) contains a certificate that \($0.text)",
+                code: $0.verdict == .fail ? .tokenEndpointTLS : nil)
         }
         #expect(lines.filter { $0.name == "authorization" } == [expected].compactMap { $0 })
     }

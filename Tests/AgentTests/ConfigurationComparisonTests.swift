@@ -59,6 +59,7 @@ import WaypostTestSupport
         let report = Why.report(all, until: seconds)
         let line = OnlineCheck.receiverLine(of: report)
         #expect(line.verdict == (code == nil ? .ok : .fail), "\(line)")
+        #expect(line.code?.rawValue == (code == "" ? "no_position" : code))
         let title = code.flatMap(ConditionCode.init(rawValue:))?.title ?? ""
         #expect(line.text.contains(title), "\(line.text)")
     }
@@ -95,6 +96,7 @@ import WaypostTestSupport
         let fix = Fix(timeOfFix: present.advanced(by: .seconds(seconds)), latitude: 1, longitude: 1)
         let line = OnlineCheck.fixLine(for: fix, present: isSynchronized ? present : nil)
         #expect(line.verdict == (behind == nil ? .ok : .note))
+        #expect(line.code == (behind == nil ? nil : .receiverTimeWrong))
         let text = "fix of \(fix.timeOfFix), quality gps"
         let finding = behind.map { OnlineFinding.wrongFixTime(fix: text, behind: .seconds($0), .ownSynchronized) }
         #expect(line.text == finding.map { "\($0.sentence)" } ?? text)

@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import ReportedText
 import Testing
@@ -35,7 +36,7 @@ import WaypostTestSupport
         let report = TokenReport(
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: (1_000_000_000 + host) * 1000))
         #expect(report.verdict == TokenVerdict(answer, for: AuthorizationContext(vehicleID: "v"), by: ClaimRules()))
-        #expect(report.verdict.fits && report.verdict.remarks.isEmpty)
+        #expect(report.verdict.fits && report.verdict.remarks.isEmpty && report.verdict.code == nil)
         let last = report.lines.last.map { "\($0.name) \($0.text)" } ?? ""
         #expect(last.hasSuffix(", if it is this host's clock that is wrong") == (host > 3600 || host < -600), "\(last)")
         let notes = report.lines.filter { $0.name == "note" }.map(\.text)
@@ -117,6 +118,23 @@ import WaypostTestSupport
         let last = report.lines.last.map { "\($0.name) \($0.text)" }
         #expect(last == line.replacing("VEHICLE", with: configuration.vehicle.description))
         #expect((report.rejectionReason == nil) == line.hasPrefix("ok"))
+    }
+
+    /// The code is that of the condition that the service raises for the same token.
+    @Test(
+        arguments: [
+            ("v", "/", nil), ("v", "", .tokenSupplyAtRisk), ("other", "", .tokenClaimsWrong),
+        ] as [(String, String, ConditionCode?)])
+    func haveTheCodeOfACondition(vehicle: String, slash: String, code: ConditionCode?) throws {
+        let payload =
+            #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com\#(slash)","iat":1000000000,"#
+            + #""exp":1000003600,"authorization":{"vehicleid":"\#(vehicle)"}"#
+        let answer = try TokenAnswer(
+            Array(TestTokens.token(payload: "{\(payload)}").utf8),
+            from: .init(source: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: 1_000_000_000),
+            format: TokenAnswerFormat())
+        let verdict = TokenVerdict(answer, for: AuthorizationContext(vehicleID: "v"), by: ClaimRules())
+        #expect(verdict.code == code)
     }
 
     /// The first fault is the reason, and the others are notes, so that the backend need be fixed only once.

@@ -84,7 +84,7 @@ import Testing
                 .staleFix(
                     state: ReportedText(
                         String(repeating: "long ", count: 80) + "state", limit: ReportedText.longestSentence),
-                    age: nil, isHeard: true),
+                    .receiving, age: nil),
                 String(repeating: "long ", count: 80)
                     + "state; the service has had no fix yet; \(ConditionCode.noPosition.remedy)"
             ),

@@ -47,16 +47,7 @@ extension Condition {
             self.init(.tokenSourceFailed, "\(missing.fault)")
             return
         }
-        let code: ConditionCode =
-            switch fault.kind {
-            case .endpointUnreachable: .tokenEndpointUnreachable
-            case .endpointTLS: .tokenEndpointTLS
-            case .rejected: .tokenRequestRejected
-            case .unusable: .tokenUnusable
-            case .wrongClaims: .tokenClaimsWrong
-            case .sourceFailed: .tokenSourceFailed
-            }
-        self.init(code, fault.wording, facts: .token(fault.topic))
+        self.init(ConditionCode(fault), fault.wording, facts: .token(fault.topic))
     }
 
     /// Creates the condition for flaws in a token that is used despite them. There must be at least one.
@@ -78,6 +69,19 @@ extension Condition {
 }
 
 extension ConditionCode {
+    /// Creates the code for a failure to obtain a token.
+    package init(_ fault: TokenFault) {
+        self =
+            switch fault.kind {
+            case .endpointUnreachable: .tokenEndpointUnreachable
+            case .endpointTLS: .tokenEndpointTLS
+            case .rejected: .tokenRequestRejected
+            case .unusable: .tokenUnusable
+            case .wrongClaims: .tokenClaimsWrong
+            case .sourceFailed: .tokenSourceFailed
+            }
+    }
+
     /// Creates the code for an answer that isn't a success. The text of its message doesn't matter.
     fileprivate init(_ answer: ServiceAnswer) {
         if case .error(_, about: let subject?) = answer.body {

@@ -1,3 +1,5 @@
+package import Conditions
+
 /// An error that prevents an agent from starting or continuing. After any other failure, the agent tries again.
 public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error, which determines the command's exit status.
@@ -14,11 +16,16 @@ public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Code
     /// The problem and the remedy, on one line.
     public let detail: String
+    /// The code of the condition that the running service raises because of the same failure; `nil` if there is none.
+    package let condition: ConditionCode?
 
     /// Creates an error. `detail` is the message for the operator.
-    public init(_ code: Code, _ detail: String) {
+    public init(_ code: Code, _ detail: String) { self.init(code, detail, condition: nil) }
+
+    package init(_ code: Code, _ detail: String, condition: ConditionCode?) {
         self.code = code
         self.detail = detail
+        self.condition = condition
     }
 
     /// The message for the operator.

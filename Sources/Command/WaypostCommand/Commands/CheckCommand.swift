@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import LinuxPlatform
 import StrictJSON
@@ -98,10 +99,11 @@ struct CheckCommand {
     ) throws -> ExitStatus {
         guard asJSON else { return status }
         let checks = lines.map { line in
-            JSONValue.object([
+            let members: [String: JSONValue?] = [
                 "verdict": .string(line.verdict.rawValue.lowercased()), "name": .string(line.name),
-                "text": .string(line.text),
-            ])
+                "text": .string(line.text), "code": line.code.map { .string($0.rawValue) },
+            ]
+            return JSONValue.object(members.compactMapValues(\.self))
         }
         let members: [String: JSONValue?] = [
             "passed": .bool(status == .done), "online": .bool(isOnline),

@@ -211,3 +211,45 @@ extension CheckFinding.OutboxFinding {
         }
     }
 }
+
+extension CheckFinding {
+    /// The code of the condition that the finding foretells; `nil` if it foretells none.
+    package var code: ConditionCode? {
+        switch self {
+        case .exposedSecret: .configurationExposed
+        case .deviceMissing, .notASerialPort, .deviceDeniedByUnit, .deviceDeniedToUser, .logMissing, .logIsDirectory,
+            .logIsDevice:
+            .receiverUnavailable
+        case .hiddenFromUser(let key, _, _), .hiddenByUnit(let key, _, _, _): ConditionCode(unusableFile: key)
+        case .outbox(let finding): finding.code
+        case .hiddenFromCaller, .privateSwitch, .economyDurability, .stateWithoutEffect, .statusPortUnknown: nil
+        }
+    }
+}
+
+extension CheckFinding.OutboxFinding {
+    fileprivate var code: ConditionCode? {
+        switch self {
+        case .invalidAncestor, .readOnly, .deniedByUnit, .notWritable: .outboxUnusable
+        case .tooFewInodes, .tooLittleSpace: .diskFull
+        case .ownedByAnotherUser, .notMounted, .inMemory, .inTemporaryDirectory, .directoryMissing: nil
+        }
+    }
+}
+
+extension ConditionCode {
+    /// Creates the code of the condition that the service raises if it can't use a file; `nil` if there is none. `key`
+    /// is the configuration key that names the file.
+    package init?(unusableFile key: String) {
+        switch key {
+        case "receiver.device", "receiver.path": self = .receiverUnavailable
+        case "outbox.path": self = .outboxUnusable
+        case "status.listen": self = .statusAddressUnavailable
+        case "upload.caFile": self = .certificateUntrusted
+        case "authorization.caFile", "authorization.clientCertificateFile", "authorization.clientKeyFile":
+            self = .tokenEndpointTLS
+        case _ where key.hasPrefix("authorization."): self = .tokenSourceFailed
+        default: return nil
+        }
+    }
+}

@@ -28,8 +28,8 @@ package enum OnlineFinding: Sendable, Hashable {
     case noAnswer(within: Duration)
     /// There was no fix within the limit; `cause` is a warning that explains its absence.
     case noFix(ReceiverState, cause: ReceiverWarning?, within: Duration)
-    /// The service that reads the receiver has no recent fix.
-    case staleFix(state: ReportedText, age: Int?, isHeard: Bool)
+    /// The service that reads the receiver has no recent fix. `kind` is the kind of `state`; `nil` if it is unknown.
+    case staleFix(state: ReportedText, ReceiverState.Kind?, age: Int?)
     /// The time of the first fix differs from a clock's. `fix` describes the fix. `behind` is negative if the fix is
     /// ahead of the clock.
     case wrongFixTime(fix: String, behind: Duration, Clock)
@@ -57,7 +57,8 @@ extension OnlineFinding {
         case .otherReaders(let device, let holders):
             Wording(
                 "\(device) is also open in \(holders.names); each byte reaches only one reader", holders.remedy)
-        case .noAnswer(let limit): Wording("no answer within \(limit.secondsText)", "check the receiver")
+        case .noAnswer(let limit):
+            Wording("no answer within \(limit.secondsText)", "\(text: ConditionCode.receiverUnavailable.remedy)")
         case .noFix(.waiting(let source, let fault), _, _):
             Wording("\(source): \(fault.wording().cause)", fault.wording().remedy)
         case .noFix(let state, let cause?, let limit):
@@ -67,13 +68,14 @@ extension OnlineFinding {
         case .noFix(let state, nil, let limit):
             Wording(
                 "\(state.sentence()), but no fix within \(limit.secondsText)",
-                state.kind == .starting ? "\(ConditionCode.receiverUnavailable.remedy)" : Condition.noPosition.remedy)
-        case .staleFix(let state, let age, let isHeard):
+                state.kind == .starting
+                    ? "\(text: ConditionCode.receiverUnavailable.remedy)" : Condition.noPosition.remedy)
+        case .staleFix(let state, _, let age):
             Wording(
                 """
                 \(state); \(age.map { "the service had its last fix \($0) s ago" } ?? "the service has had no fix yet")
                 """,
-                isHeard ? Condition.noPosition.remedy : "")
+                code == .noPosition ? Condition.noPosition.remedy : "")
         case .wrongFixTime(let fix, let lag, let clock):
             Wording(
                 "\(fix); its time is \(lag.spoken) \(lag > .zero ? "behind" : "ahead of") \(clock.words)",
@@ -134,8 +136,42 @@ extension OnlineFinding.Clock {
     fileprivate var remedy: ReportedText {
         switch self {
         case .ownSynchronized, .fleetEngine:
-            "turn the receiver off and on; if that doesn't help, update its firmware or replace the receiver"
+            "\(text: ConditionCode.receiverTimeWrong.remedy)"
         case .ownUnsynchronized: "one of the two is wrong: set this machine's clock (timedatectl), and check again"
+        }
+    }
+}
+
+extension OnlineFinding {
+    /// The code of the condition that the finding foretells; `nil` if it foretells none.
+    package var code: ConditionCode? {
+        switch self {
+        case .otherConfiguration(let other, _): other.code
+        case .otherVehicle(_, let other, _): other?.code
+        case .noAnswer, .noFix(.waiting, _, _): .receiverUnavailable
+        case .noFix(_, let cause?, _): Condition(cause).code
+        case .noFix(let state, nil, _): state.kind == .starting ? .receiverUnavailable : .noPosition
+        case .staleFix(_, let kind, _):
+            switch kind {
+            case .receiving, .noPosition: .noPosition
+            case .starting, .waiting: .receiverUnavailable
+            case .ended: .logEnded
+            case nil: nil
+            }
+        case .wrongFixTime(_, _, .ownUnsynchronized): .hostClockWrong
+        case .wrongFixTime(_, _, .ownSynchronized), .wrongFixTime(_, _, .fleetEngine): .receiverTimeWrong
+        // Fleet Engine would reject every update in the same way.
+        case .vehicleRejected: .everythingRejected
+        case .outboxForbidden, .otherReaders, .tripUnknown: nil
+        }
+    }
+}
+
+extension OnlineFinding.OtherConfiguration {
+    fileprivate var code: ConditionCode? {
+        switch self {
+        case .rejectedReload: .reloadRejected
+        case .otherFile, .fileChanged: nil
         }
     }
 }

@@ -23,19 +23,26 @@ package struct CheckLine: Sendable, Hashable {
     /// The subject of the check, such as `receiver`.
     package let name: String
     package let text: String
+    /// The code of the condition that the running service raises because of the result; `nil` if there is none.
+    package let code: ConditionCode?
 
-    package init(_ verdict: Verdict, _ name: String, _ text: String) {
+    package init(_ verdict: Verdict, _ name: String, _ text: String, code: ConditionCode? = nil) {
         self.verdict = verdict
         self.name = name
         self.text = ReportedText.withoutTokensAndKeys(text)
+        self.code = code
     }
 
     init(_ verdict: Verdict, _ name: String, _ finding: CheckFinding) {
-        self.init(verdict, name, finding.sentence.description)
+        self.init(verdict, name, finding.sentence.description, code: finding.code)
     }
 
     init(_ verdict: Verdict, _ name: String, _ finding: OnlineFinding) {
-        self.init(verdict, name, finding.sentence.description)
+        self.init(verdict, name, finding.sentence.description, code: finding.code)
+    }
+
+    init(_ verdict: Verdict, _ name: String, _ condition: Condition) {
+        self.init(verdict, name, condition.line.description, code: condition.code)
     }
 }
 
@@ -62,7 +69,7 @@ package enum OfflineCheck {
             lines += SandboxedCheck.hiddenPathLines(for: configuration.paths, in: directories)
         }
         lines += configuration.exposureProblems(from: file, to: configuration.expectedUser).map {
-            CheckLine(.fail, $0.section, $0.wording.sentence.description)
+            CheckLine(.fail, $0.section, $0.wording.sentence.description, code: .configurationExposed)
         }
         if let file { lines += openSecretLines(configuration, file: file) }
         return lines
@@ -87,12 +94,13 @@ package enum OfflineCheck {
             // reported.
             var problems = files?.problems ?? []
             if problems.isEmpty, let problem = files?.keyMismatch { problems = [problem] }
-            lines += problems.map { CheckLine(.fail, name, $0) }
+            lines += problems.map { CheckLine(.fail, name, $0, code: files?.unusableCode) }
             guard problems.isEmpty else { return }
             lines += (files?.validityProblems(at: now) ?? []).map {
-                CheckLine($0.isInvalid ? .fail : .note, name, $0.text)
+                CheckLine(
+                    $0.isInvalid ? .fail : .note, name, $0.text, code: $0.isInvalid ? files?.invalidCode : nil)
             }
-            do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
+            do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail, code: error.condition)) }
         }
         check("outbox") { () throws(AgentError) in try configuration.verifyOutbox() }
         check("status") { () throws(AgentError) in
@@ -300,14 +308,17 @@ package enum OfflineCheck {
         _ provider: AuthorizationConfiguration?, section: String, _ configuration: Configuration
     ) -> [CheckLine] {
         var lines: [CheckLine] = []
+        func report(_ fault: TokenFault) {
+            // A missing variable or credential is only worth a note, because the service may have it although this
+            // process doesn't.
+            var isNote = false
+            if case .sourceUnusable(let fault) = fault { isNote = fault.mayConcernThisProcessAlone }
+            // The service requests no consumer tokens.
+            let code = section == "authorization" ? ConditionCode(fault) : nil
+            lines.append(CheckLine(isNote ? .note : .fail, section, fault.wording.sentence.description, code: code))
+        }
         func check(_ body: () throws(AuthorizationError) -> Void) {
-            do { try body() } catch {
-                // A missing variable or credential is only worth a note, because the service may have it although this
-                // process doesn't.
-                var isNote = false
-                if case .sourceUnusable(let fault) = error.fault { isNote = fault.mayConcernThisProcessAlone }
-                lines.append(CheckLine(isNote ? .note : .fail, section, "\(error)"))
-            }
+            do { try body() } catch { report(error.fault) }
         }
         switch provider {
         case .http(let settings, _):
@@ -323,7 +334,7 @@ package enum OfflineCheck {
                 lines.append(
                     hiddenPathLine(for: program, key: "\(section).command", section: section, in: configuration))
             } else if let program = arguments.first, let fault = TokenProgram.problem(of: program) {
-                lines.append(CheckLine(.fail, section, "\(section).command: \(fault.wording.sentence)"))
+                report(.programUnusable(key: "\(section).command", fault))
             }
             for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
                 check { () throws(AuthorizationError) in try secret.requireReadable(for: "variable \(name)") }

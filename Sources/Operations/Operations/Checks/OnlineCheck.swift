@@ -52,7 +52,9 @@ package enum OnlineCheck {
             try didCheck(serviceLine(service, isOurs: isOurs, difference))
         }
         switch answer {
-        case .otherProgram(let words), .unresponsive(let words): try didCheck(CheckLine(.fail, "service", words))
+        case .otherProgram(let words):
+            try didCheck(CheckLine(.fail, "service", words, code: .statusAddressUnavailable))
+        case .unresponsive(let words): try didCheck(CheckLine(.fail, "service", words))
         case .report, .notRunning: break
         }
         willWait("outbox: waiting for it to open")
@@ -78,7 +80,7 @@ package enum OnlineCheck {
             receiverFinding?.sendsSentences == true
             ? await onThread(named: "check") { otherReadersLine(configuration, besides: isOurs ? service : nil) } : nil
         let zones = (receiverFinding?.distantZones).flatMap {
-            $0.isEmpty ? nil : CheckLine(.note, "reporting", Condition(distantZones: $0).line.description)
+            $0.isEmpty ? nil : CheckLine(.note, "reporting", Condition(distantZones: $0))
         }
         func report(_ line: CheckLine?) throws {
             for line in [line, others, zones].compactMap(\.self) { try didCheck(line) }
@@ -148,7 +150,8 @@ extension OnlineCheck {
             try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger: ledger)
             return CheckLine(.ok, "outbox", "\(path) can be opened, \(pendingText(ledger))")
         } catch {
-            return CheckLine(.fail, "outbox", error.wording(isForTool: true).sentence.description)
+            return CheckLine(
+                .fail, "outbox", error.wording(isForTool: true).sentence.description, code: Condition(error).code)
         }
     }
 
@@ -163,7 +166,7 @@ extension OnlineCheck {
         guard let service else { return CheckLine(.skip, "outbox", "the service does not answer") }
         let path = configuration.outbox.path
         if let problem = service.conditions.first(where: { $0.stage == .outbox && $0.severity == .error }) {
-            return CheckLine(.fail, "outbox", problem.line)
+            return CheckLine(.fail, "outbox", problem.line, code: ConditionCode(rawValue: problem.code))
         }
         return CheckLine(.ok, "outbox", "\(path) is used by the service, \(pendingText(service.ledger))")
     }
@@ -210,7 +213,8 @@ extension OnlineCheck {
         guard let service else { return CheckLine(.skip, "receiver", "the service does not answer") }
         let receiver = service.receiver
         if let problem = service.conditions.first(where: { $0.stage == .receiver && $0.severity != .info }) {
-            return CheckLine(.fail, "receiver", "\(receiver.state); \(problem.line)")
+            return CheckLine(
+                .fail, "receiver", "\(receiver.state); \(problem.line)", code: ConditionCode(rawValue: problem.code))
         }
         // A working receiver sends about one fix per second, so an old fix is a problem.
         guard receiver.kind == ReceiverState.Kind.receiving.rawValue, let age = receiver.secondsSinceFix,
@@ -218,7 +222,7 @@ extension OnlineCheck {
         else {
             let finding = OnlineFinding.staleFix(
                 state: ReportedText(receiver.state, limit: ReportedText.longestSentence),
-                age: receiver.secondsSinceFix, isHeard: sendsSentences(inState: receiver.kind))
+                ReceiverState.Kind(rawValue: receiver.kind), age: receiver.secondsSinceFix)
             return CheckLine(.fail, "receiver", finding)
         }
         let quality = receiver.quality ?? "of unknown quality"
@@ -274,10 +278,12 @@ extension OnlineCheck {
             group.cancelAll()
             let wait = last.withLock { $0 }
             guard let fix else {
-                let reason = failure.withLock { $0 } ?? "\(wait.noFixFinding(within: longest).sentence)"
+                // The service would end because of the failure, so the failure has no condition.
+                let line =
+                    failure.withLock { $0 }.map { CheckLine(.fail, "receiver", $0) }
+                    ?? CheckLine(.fail, "receiver", wait.noFixFinding(within: longest))
                 return ReceiverFinding(
-                    line: CheckLine(.fail, "receiver", reason),
-                    sendsSentences: sendsSentences(inState: wait.state?.kind.rawValue))
+                    line: line, sendsSentences: sendsSentences(inState: wait.state?.kind.rawValue))
             }
             let present = UTCTime.synchronizedSystem
             let detail = foundBaudRateClause(wait.state)
@@ -375,11 +381,13 @@ extension OnlineCheck {
     ) async -> (lines: [CheckLine], fleetEngineAhead: Duration?) {
         let report: TokenReport
         do { report = try await TokenReport.fetch(configuration) } catch {
-            return ([CheckLine(.fail, "token", error.detail), notQueried], nil)
+            return ([CheckLine(.fail, "token", error.detail, code: error.condition), notQueried], nil)
         }
-        guard report.verdict.fits else { return ([CheckLine(.fail, "token", report.summary), notQueried], nil) }
+        let fits = report.verdict.fits
+        let token = CheckLine(fits ? .ok : .fail, "token", report.summary, code: report.verdict.code)
+        guard fits else { return ([token, notQueried], nil) }
         let (line, ahead) = await checkVehicle(configuration, token: report.rawToken)
-        return ([CheckLine(.ok, "token", report.summary), line], ahead)
+        return ([token, line], ahead)
     }
 
     private static let notQueried = CheckLine(.skip, "Fleet Engine", "not queried: there is no suitable token")
@@ -398,9 +406,7 @@ extension OnlineCheck {
             let outcome = DeliveryOutcome(of: response, to: request, for: configuration.vehicle)
             // The time of any other response is ignored, because it may come from a captive portal rather than from
             // Fleet Engine.
-            guard outcome == .delivered else {
-                return (CheckLine(.fail, "Fleet Engine", problemText(of: outcome)), nil)
-            }
+            if let line = problemLine(of: outcome) { return (line, nil) }
             let route = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
             let line = CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)\(route)")
@@ -410,15 +416,15 @@ extension OnlineCheck {
             return (line, time.map { UTCTime.system.duration(to: $0) })
         } catch let error as HTTPTransportError {
             let outcome = DeliveryOutcome(of: error, from: configuration.upload.endpoint.origin)
-            return (CheckLine(.fail, "Fleet Engine", problemText(of: outcome)), nil)
+            return (problemLine(of: outcome) ?? CheckLine(.fail, "Fleet Engine", "\(error)"), nil)
         } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 
-    /// Returns the problem and the remedy if the request for the vehicle has failed; otherwise an empty string.
-    package static func problemText(of outcome: DeliveryOutcome) -> String {
-        guard let condition = Condition(outcome) else { return "" }
-        guard case .rejected = outcome else { return condition.line.description }
-        return OnlineFinding.vehicleRejected(condition.cause).sentence.description
+    /// Returns the line about the request for the vehicle if the request has failed; otherwise `nil`.
+    package static func problemLine(of outcome: DeliveryOutcome) -> CheckLine? {
+        guard let condition = Condition(outcome) else { return nil }
+        guard case .rejected = outcome else { return CheckLine(.fail, "Fleet Engine", condition) }
+        return CheckLine(.fail, "Fleet Engine", .vehicleRejected(condition.cause))
     }
 }
 

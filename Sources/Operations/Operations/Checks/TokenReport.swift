@@ -35,7 +35,8 @@ package struct TokenReport: Sendable {
         case .failure(let error):
             let pause = error.retryAfter.map { "; the pause is \($0.spoken)" } ?? ""
             throw AgentError(
-                error.code == .misconfigured ? .configuration : .unavailable, "\(error)\(pause)")
+                error.code == .misconfigured ? .configuration : .unavailable, "\(error)\(pause)",
+                condition: trip == nil ? ConditionCode(error.fault) : nil)
         }
     }
 

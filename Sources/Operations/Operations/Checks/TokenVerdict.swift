@@ -18,6 +18,8 @@ package struct TokenVerdict: Sendable, Hashable {
     package let rejection: TokenFinding?
 
     package var fits: Bool { fault == nil }
+    /// The code of the condition that the service raises because of the token; `nil` if there is none.
+    package var code: ConditionCode? { fault.map(ConditionCode.init) ?? (warnings.isEmpty ? nil : .tokenSupplyAtRisk) }
     /// The message about `fault` with its remedy, in one line; `nil` if there is no fault.
     package var problem: String? { fault?.wording.sentence.description }
     /// The messages about the further faults and the warnings, each in one line.

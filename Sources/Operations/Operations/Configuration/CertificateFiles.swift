@@ -1,4 +1,5 @@
 import BackendAuthorization
+import Conditions
 import CurlTransport
 package import LinuxPlatform
 import ReportedText
@@ -27,6 +28,12 @@ package struct CertificateFiles {
 
     /// Whether the section names no files.
     package var isEmpty: Bool { caFile == nil && certificateFile == nil && keyFile == nil }
+
+    /// The code of the condition that the service raises if a file is unusable; `nil` if it doesn't use the files.
+    var unusableCode: ConditionCode? { ConditionCode(unusableFile: "\(section).caFile") }
+    /// The code of the condition that the service raises if a certificate has expired or isn't valid yet; `nil` if it
+    /// doesn't use the files.
+    var invalidCode: ConditionCode? { section == "upload" ? .certificateOutsideItsTime : unusableCode }
 
     /// The problem and the remedy for each unusable file. The getter reads the files, so it must not be called on the
     /// shared thread pool.

@@ -127,7 +127,9 @@ extension Configuration {
     /// Verifies that the outbox can be created at its path, as far as the current user can find out. Writes nothing.
     package func verifyOutbox() throws(AgentError) {
         do throws(OutboxError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
-            if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal.sentence)") }
+            guard let refusal = error.refusal else { return }
+            throw AgentError(
+                .configuration, "outbox.path: \(refusal.sentence)", condition: Condition(error).code)
         }
     }
 
@@ -137,12 +139,12 @@ extension Configuration {
         do throws(SystemError) {
             try ListeningSocket.requireUsablePath(socket, for: EffectiveUser.expectedOwner(ofFileAt: socket))
         } catch {
-            if error.refusal != nil { throw AgentError(.configuration, "status.listen: \(error)") }
+            if error.refusal != nil { throw Self.statusError(.configuration, error) }
             // A missing directory isn't a problem here, because RuntimeDirectory= or StateDirectory= in the unit may
             // create it when the service starts.
             let isMadeAtStart = ["/run/", "/var/run/", "/var/lib/", "/var/cache/"].contains(where: socket.hasPrefix)
             guard error.number == ENOENT || error.number == ENOTDIR, !isMadeAtStart else { return }
-            throw AgentError(.configuration, "status.listen: \(ListenError.system(statusAddress, error))")
+            throw Self.statusError(.configuration, ListenError.system(statusAddress, error))
         }
     }
 
@@ -154,14 +156,18 @@ extension Configuration {
         else { return }
         do throws(ListenError) { _ = try ListeningSocket(on: statusAddress) } catch {
             if case .system(_, let cause) = error, cause.number == EACCES {
-                throw AgentError(.unavailable, "status.listen: \(error)")
+                throw Self.statusError(.unavailable, error)
             }
             // The port may belong to this process, because the service also runs this check, even while its outbox is
             // closed.
             guard case .inUse = error, error.holder?.processID != getpid(),
                 !RunningService.reports(vehicle, at: statusAddress)
             else { return }
-            throw AgentError(.unavailable, "status.listen: \(error)")
+            throw Self.statusError(.unavailable, error)
         }
+    }
+
+    private static func statusError(_ code: AgentError.Code, _ error: any Error) -> AgentError {
+        AgentError(code, "status.listen: \(error)", condition: .statusAddressUnavailable)
     }
 }
