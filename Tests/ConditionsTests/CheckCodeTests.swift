@@ -7,7 +7,7 @@ import Testing
 /// The code of the condition for each finding of `waypost check`.
 @Suite struct CheckCodes {
     private static let findings: [(CheckFinding, ConditionCode?)] = [
-        (.exposedSecret(key: "a.b", file: "/c"), .configurationExposed),
+        (.exposedSecret(key: "a.b", file: "/c"), nil),
         (.deviceMissing("/dev/gnss"), .receiverUnavailable),
         (.notASerialPort("/dev/gnss", kind: "a file"), .receiverUnavailable),
         (.deviceDeniedByUnit("/dev/gnss", unit: "u"), .receiverUnavailable),
@@ -20,8 +20,10 @@ import Testing
         (.economyDurability(updates: 30, span: .seconds(60)), nil),
         (.stateWithoutEffect(key: "vehicle.stateOnStop"), nil), (.statusPortUnknown, nil),
     ]
-    private static let privateSwitch: [CheckFinding.PrivateSwitch] = [
-        .hiddenFromUser("u"), .isDirectory, .isOn, .directoryMissing, .inRuntimeDirectory, .inMemory,
+    private static let privateSwitch: [(CheckFinding.PrivateSwitch, ConditionCode?)] = [
+        (.hiddenFromUser("u"), .privateModeMisconfigured), (.isDirectory, .privateModeMisconfigured),
+        (.directoryMissing, .privateModeMisconfigured), (.isOn, .privateMode), (.inRuntimeDirectory, nil),
+        (.inMemory, nil),
     ]
     private static let outbox: [(CheckFinding.OutboxFinding, ConditionCode?)] = [
         (.invalidAncestor(path: "/d/o", ancestor: "/d"), .outboxUnusable),
@@ -35,7 +37,7 @@ import Testing
     ]
 
     @Test(
-        arguments: findings + privateSwitch.map { (.privateSwitch($0, path: "/p"), nil) }
+        arguments: findings + privateSwitch.map { (.privateSwitch($0, path: "/p"), $1) }
             + outbox.map { (.outbox($0), $1) })
     func belongToTheFindings(finding: CheckFinding, code: ConditionCode?) { #expect(finding.code == code) }
 

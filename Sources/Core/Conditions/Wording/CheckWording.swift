@@ -216,13 +216,14 @@ extension CheckFinding {
     /// The code of the condition that the finding foretells; `nil` if it foretells none.
     package var code: ConditionCode? {
         switch self {
-        case .exposedSecret: .configurationExposed
         case .deviceMissing, .notASerialPort, .deviceDeniedByUnit, .deviceDeniedToUser, .logMissing, .logIsDirectory,
             .logIsDevice:
             .receiverUnavailable
         case .hiddenFromUser(let key, _, _), .hiddenByUnit(let key, _, _, _): ConditionCode(unusableFile: key)
         case .outbox(let finding): finding.code
-        case .hiddenFromCaller, .privateSwitch, .economyDurability, .stateWithoutEffect, .statusPortUnknown: nil
+        case .privateSwitch(.isOn, _): .privateMode
+        case .privateSwitch(let finding, _): finding.preventsSwitching ? .privateModeMisconfigured : nil
+        case .exposedSecret, .hiddenFromCaller, .economyDurability, .stateWithoutEffect, .statusPortUnknown: nil
         }
     }
 }
