@@ -26,7 +26,7 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String? = 
 /// Creates the tests of one target, with the test doubles.
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies + ["TimeAndChance", "ReportedText", "WaypostTestSupport"],
+        name: "\(name)Tests", dependencies: dependencies + ["TimeAndRandomness", "ReportedText", "WaypostTestSupport"],
         path: "Tests/\(name)Tests",
         swiftSettings: houseStyle)
 }
@@ -40,80 +40,85 @@ let package = Package(
     ],
     targets: [
         // Core: pure; no I/O, no C but its mathematics.
-        room("Core", "TimeAndChance"),
+        room("Core", "TimeAndRandomness"),
         room("Core", "ReportedText"),
         room("Core", "StrictJSON"),
-        room("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
-        room("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
+        room("Core", "HTTPMessages", ["TimeAndRandomness", "ReportedText"]),
+        room("Core", "GNSS", ["TimeAndRandomness", "ReportedText", "CMath"]),
         room("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
         room("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization"]),
-        room("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
+        room("Core", "FleetEngine", ["TimeAndRandomness", "ReportedText", "StrictJSON", "HTTPMessages"]),
         room(
             "Core", "Reporting",
-            ["TimeAndChance", "ReportedText", "GNSS"]),
-        room("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "Reporting"]),
-        room("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
+            ["TimeAndRandomness", "ReportedText", "GNSS"]),
+        room("Core", "Conditions", ["TimeAndRandomness", "ReportedText", "GNSS", "VehicleAuthorization", "Reporting"]),
+        room("Core", "TrackDrawing", ["TimeAndRandomness", "ReportedText", "GNSS", "CMath"]),
 
         // Adapters: each connects one external system.
-        room("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "Reporting", "Conditions", "CLinux"]),
+        room("Adapters", "LinuxPlatform", ["TimeAndRandomness", "ReportedText", "Reporting", "Conditions", "CLinux"]),
         room(
             "Adapters", "GNSSReceiver",
-            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CZlib"]),
+            ["TimeAndRandomness", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CZlib"]),
         room(
             "Adapters", "BackendAuthorization",
-            ["TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+            [
+                "TimeAndRandomness", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages",
+                "LinuxPlatform",
+            ]),
         room(
             "Adapters", "CurlTransport",
-            ["TimeAndChance", "ReportedText", "HTTPMessages", "Conditions", "LinuxPlatform", "CCurl", "CCrypto"]),
+            ["TimeAndRandomness", "ReportedText", "HTTPMessages", "Conditions", "LinuxPlatform", "CCurl", "CCrypto"]),
         room(
             "Adapters", "SQLiteOutbox",
-            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite"]),
+            ["TimeAndRandomness", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite"]),
         room(
             "Adapters", "FleetEngineDelivery",
             [
-                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "VehicleAuthorization", "FleetEngine",
+                "TimeAndRandomness", "ReportedText", "StrictJSON", "HTTPMessages", "VehicleAuthorization",
+                "FleetEngine",
                 "Reporting",
             ]),
-        room("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
+        room("Adapters", "HTTPService", ["TimeAndRandomness", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
         room(
             "Adapters", "RunRecording",
-            ["TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver"]),
+            ["TimeAndRandomness", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver"]),
 
         // Operations and Agent: the service, which connects the ports to the adapters.
         room(
             "Operations", "Operations",
             [
-                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
+                "TimeAndRandomness", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
                 "FleetEngine", "Reporting", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
                 "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "FleetEngineDelivery", "HTTPService",
             ]),
         room(
             "Agent", "Waypost",
             [
-                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
+                "TimeAndRandomness", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
                 "FleetEngine", "Reporting", "Conditions", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization",
                 "SQLiteOutbox", "HTTPService", "RunRecording", "Operations",
             ]),
 
         // Tools: simulators, the replay and the map, which no vehicle needs.
-        room("Tools", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
+        room("Tools", "ReceiverSimulator", ["TimeAndRandomness", "GNSS"]),
         room(
             "Tools", "FleetEngineSimulator",
             [
-                "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
+                "TimeAndRandomness", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
                 "Reporting", "TrackDrawing", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "CCrypto",
             ]),
         room(
             "Tools", "LogReports",
             [
-                "TimeAndChance", "ReportedText", "GNSS", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
+                "TimeAndRandomness", "ReportedText", "GNSS", "Conditions", "TrackDrawing", "LinuxPlatform",
+                "GNSSReceiver",
                 "Operations",
             ]),
         room(
             "Tools", "Replay",
             [
-                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
+                "TimeAndRandomness", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
                 "FleetEngine", "Reporting", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
                 "SQLiteOutbox", "Operations", "Waypost",
             ]),
@@ -123,7 +128,8 @@ let package = Package(
             dependencies: [
                 "Waypost", "Operations", "Conditions", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages",
                 "LinuxPlatform", "Reporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
-                "FleetEngineSimulator", "LogReports", "ReceiverSimulator", "Replay", "TimeAndChance", "TrackDrawing",
+                "FleetEngineSimulator", "LogReports", "ReceiverSimulator", "Replay", "TimeAndRandomness",
+                "TrackDrawing",
                 "VehicleAuthorization",
             ],
             path: "Sources/Command/WaypostCommand", swiftSettings: houseStyle),
@@ -138,11 +144,11 @@ let package = Package(
         .target(
             name: "WaypostTestSupport",
             dependencies: [
-                "TimeAndChance", "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "Reporting",
+                "TimeAndRandomness", "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "Reporting",
                 "FleetEngineDelivery", "LinuxPlatform", "HTTPService", "ReportedText", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
-        tests("TimeAndChance"),
+        tests("TimeAndRandomness"),
         tests("ReportedText", ["VehicleAuthorization"]),
         tests("StrictJSON", ["StrictJSON"]),
         tests("HTTPMessages", ["HTTPMessages"]),
@@ -192,7 +198,7 @@ let package = Package(
         tests("Replay", ["Replay", "GNSS", "Reporting"]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(
-            name: "FaultProxy", dependencies: ["TimeAndChance", "LinuxPlatform"], path: "Tests/Faults/FaultProxy",
+            name: "FaultProxy", dependencies: ["TimeAndRandomness", "LinuxPlatform"], path: "Tests/Faults/FaultProxy",
             swiftSettings: houseStyle),
         tests(
             "Link",
@@ -208,10 +214,10 @@ let package = Package(
             swiftSettings: houseStyle),
         .executableTarget(
             name: "BacklogGenerator",
-            dependencies: ["TimeAndChance", "GNSS", "Reporting", "SQLiteOutbox", "WaypostTestSupport"],
+            dependencies: ["TimeAndRandomness", "GNSS", "Reporting", "SQLiteOutbox", "WaypostTestSupport"],
             path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(
-            name: "LyingDisk", dependencies: ["TimeAndChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
+            name: "LyingDisk", dependencies: ["TimeAndRandomness", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
             path: "Tests/Faults/LyingDisk", swiftSettings: houseStyle),
         .target(name: "CSimulatedExecutor", path: "Tests/Simulation/Executor"),
         .executableTarget(
@@ -219,7 +225,7 @@ let package = Package(
             dependencies: [
                 "CSimulatedExecutor", "FleetEngine", "FleetEngineDelivery", "GNSS", "HTTPMessages", "LinuxPlatform",
                 "Reporting",
-                "LyingDisk", "ReceiverSimulator", "ReportedText", "SQLiteOutbox", "StrictJSON", "TimeAndChance",
+                "LyingDisk", "ReceiverSimulator", "ReportedText", "SQLiteOutbox", "StrictJSON", "TimeAndRandomness",
                 "VehicleAuthorization",
             ],
             path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),
@@ -236,20 +242,20 @@ let package = Package(
                 "BenchmarkReport", "CurlTransport", "FleetEngine", "FleetEngineSimulator", "GNSS", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator", "ReportedText",
                 "SQLiteOutbox",
-                "StrictJSON", "TimeAndChance", "WaypostTestSupport", "CLinux", "CSQLite",
+                "StrictJSON", "TimeAndRandomness", "WaypostTestSupport", "CLinux", "CSQLite",
             ],
             path: "Tests/Benchmarks/Agent", swiftSettings: houseStyle),
         .executableTarget(
             name: "ReceiverBenchmark",
             dependencies: [
                 "BenchmarkReport", "GNSS", "GNSSReceiver", "LinuxPlatform", "Reporting", "ReceiverSimulator",
-                "TimeAndChance", "WaypostTestSupport",
+                "TimeAndRandomness", "WaypostTestSupport",
             ],
             path: "Tests/Benchmarks/Receiver", swiftSettings: houseStyle),
         .executableTarget(
             name: "OutboxBenchmark",
             dependencies: [
-                "BenchmarkReport", "SQLiteOutbox", "Reporting", "LinuxPlatform", "GNSS", "TimeAndChance",
+                "BenchmarkReport", "SQLiteOutbox", "Reporting", "LinuxPlatform", "GNSS", "TimeAndRandomness",
                 "WaypostTestSupport", "CSQLite",
             ],
             path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LinuxPlatform
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// Logs whose fixes contradict each other in every way: each command ends, and writes what was requested.

@@ -7,7 +7,7 @@ import ReceiverSimulator
 import Reporting
 import SQLiteOutbox
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BundleCommands {

@@ -1,7 +1,7 @@
 import Conditions
 import FoundationEssentials
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 import WaypostTestSupport
 

@@ -7,7 +7,7 @@ import ReceiverSimulator
 import SQLiteOutbox
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// `waypost check`, alone and next to a running service.
@@ -965,7 +965,7 @@ struct CheckCommand {
     /// sandbox, and its directory is temporary.
     private func check(
         _ configuration: String, mode: Int = 0o644
-    ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
+    ) async throws -> (lines: [String], ending: ChildProcess.Termination) {
         let text = configurationWithOwnStatusAddress(configuration).replacing("DIRECTORY", with: directory.url.path)
         let config = try directory.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])

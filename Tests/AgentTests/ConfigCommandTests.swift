@@ -22,8 +22,9 @@ struct ConfigCommand {
             """.utf8, to: "config.json")
     }
 
-    private func run(_ arguments: String...) async throws -> (text: String, errors: String, ending: ChildProcess.Ending)
-    {
+    private func run(_ arguments: String...) async throws -> (
+        text: String, errors: String, ending: ChildProcess.Termination
+    ) {
         let outcome = try await BuiltProgram.run(arguments)
         return (
             String(decoding: outcome.standardOutput, as: UTF8.self),

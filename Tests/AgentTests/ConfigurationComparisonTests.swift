@@ -4,7 +4,7 @@ import GNSS
 import Reporting
 import SQLiteOutbox
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 import WaypostTestSupport
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LinuxPlatform
 import ReceiverSimulator
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// After a server has echoed the request, no part of the token is found anywhere.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// A wrong clock for one process, made by libfaketime (Debian: faketime).

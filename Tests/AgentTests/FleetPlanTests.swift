@@ -2,7 +2,7 @@ import FleetEngine
 import GNSS
 import GNSSReceiver
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import Replay
 @testable import WaypostCommand

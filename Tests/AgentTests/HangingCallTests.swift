@@ -2,7 +2,7 @@ import LinuxPlatform
 import Reporting
 import SQLiteOutbox
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import Operations

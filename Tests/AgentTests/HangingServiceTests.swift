@@ -5,7 +5,7 @@ import ReceiverSimulator
 import Reporting
 import SQLiteOutbox
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// `waypost run` in a hanging environment: it stays alive, reports what it waits for, and notifies the service manager.

@@ -1,6 +1,6 @@
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import Operations
 
@@ -10,24 +10,24 @@ import TimeAndChance
     private static let wrongTime = UTCTime(year: 2080, month: 1, day: 1)
 
     @Test func isTheReleaseDateAtFirst() {
-        #expect(ApproximatePresent(release: Self.release) { nil }.time == Self.release)
+        #expect(TimeEstimator(release: Self.release) { nil }.time == Self.release)
     }
 
     @Test func isTheTimeOfTheLastGoodFix() {
-        let present = ApproximatePresent(release: Self.release) { nil }
+        let present = TimeEstimator(release: Self.release) { nil }
         present.note(acceptedFixAt: Self.laterTime)
         present.note(acceptedFixAt: UTCTime(year: 2010, month: 1, day: 1))
         #expect(present.time == Self.laterTime)
     }
 
     @Test func isTheHostsClockWhileItIsSynchronized() {
-        let present = ApproximatePresent(release: Self.release) { Self.laterTime }
+        let present = TimeEstimator(release: Self.release) { Self.laterTime }
         present.note(acceptedFixAt: Self.wrongTime)
         #expect(present.time == Self.laterTime)
     }
 
     @Test func prefersTheServersTime() {
-        let present = ApproximatePresent(release: Self.release) { Self.wrongTime }
+        let present = TimeEstimator(release: Self.release) { Self.wrongTime }
         present.note(acceptedFixAt: Self.wrongTime)
         present.observe(.serverTime(Self.laterTime))
         #expect(present.time == Self.laterTime)
@@ -35,7 +35,7 @@ import TimeAndChance
 
     @Test(arguments: [1970, 2020, 2060, 9999])
     func ignoresAnImpossibleServerTime(year: Int) {
-        let present = ApproximatePresent(release: Self.release) { Self.laterTime }
+        let present = TimeEstimator(release: Self.release) { Self.laterTime }
         present.observe(.serverTime(UTCTime(year: year, month: 12, day: 31)))
         #expect(present.time == Self.laterTime)
     }

@@ -6,7 +6,7 @@ import ReportedText
 import Reporting
 import SQLiteOutbox
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 import Operations
 import WaypostTestSupport

@@ -5,7 +5,7 @@ import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// `waypost outbox`, run by an operator with and without a running service.

@@ -5,7 +5,7 @@ import ReportedText
 import Reporting
 import SQLiteOutbox
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import Operations

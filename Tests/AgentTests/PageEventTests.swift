@@ -5,7 +5,7 @@ import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 @testable import Operations
 import WaypostTestSupport
 

@@ -5,7 +5,7 @@ import Glibc
 import LinuxPlatform
 import ReceiverSimulator
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// A drive that is partly private: at the start, by a switch, and in a zone. Everything that is written, sent and shown

@@ -1,6 +1,6 @@
 import LinuxPlatform
 import ReceiverSimulator
-import TimeAndChance
+import TimeAndRandomness
 
 /// A drive on a motorway that ended a minute ago, or later if the receiver's clock is wrong by `ahead`. It has a fix
 /// every 5 s, so that each epoch is due as an update.

@@ -4,7 +4,7 @@ import HTTPMessages
 import ReportedText
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import TrackDrawing
 import VehicleAuthorization
 @testable import Operations

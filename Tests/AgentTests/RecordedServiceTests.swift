@@ -5,7 +5,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// A run of the real service, recorded by `--record`.

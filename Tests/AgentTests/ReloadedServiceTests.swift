@@ -9,7 +9,7 @@ import ReceiverSimulator
 import Reporting
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import Operations
@@ -322,8 +322,8 @@ import WaypostTestSupport
         let rival = try bench.directory.write(
             try String(contentsOf: URL(filePath: bench.directory.path("config.json")), encoding: .utf8).utf8,
             to: "rival.json")
-        async let endings: [ChildProcess.Ending] = {
-            var endings: [ChildProcess.Ending] = []
+        async let endings: [ChildProcess.Termination] = {
+            var endings: [ChildProcess.Termination] = []
             for _ in 0..<12 { endings.append(try await BuiltProgram.run(["run", "--config", rival]).ending) }
             return endings
         }()

@@ -16,7 +16,7 @@ import WaypostTestSupport
 
     private func runReplay(
         _ arguments: [String], config: String
-    ) async throws -> (ChildProcess.Ending, errors: String, output: String) {
+    ) async throws -> (ChildProcess.Termination, errors: String, output: String) {
         let outcome = try await ChildProcess(
             arguments: [BuiltProgram.waypost, "replay", log, "--config", config] + arguments,
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },

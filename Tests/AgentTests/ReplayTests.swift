@@ -9,7 +9,7 @@ import ReceiverSimulator
 import Reporting
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 import WaypostTestSupport
 

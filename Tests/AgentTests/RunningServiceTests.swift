@@ -10,7 +10,7 @@ import StrictJSON
 import ReportedText
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import SQLiteOutbox

@@ -4,7 +4,7 @@ import Glibc
 import LinuxPlatform
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 import WaypostTestSupport
 

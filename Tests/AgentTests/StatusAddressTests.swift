@@ -4,7 +4,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct StatusAddress {

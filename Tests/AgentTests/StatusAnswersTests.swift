@@ -6,7 +6,7 @@ import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 @testable import Operations
 import WaypostTestSupport
 

@@ -10,7 +10,7 @@ import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 @testable import Operations
 import WaypostTestSupport

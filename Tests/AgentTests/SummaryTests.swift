@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GNSSReceiver
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import WaypostCommand

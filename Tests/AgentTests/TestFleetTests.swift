@@ -15,7 +15,7 @@ import WaypostTestSupport
 
     private func runReplay(
         _ arguments: String, bench: ServiceBench, _ edit: (inout ServiceSetup) -> Void = { $0.level = "error" }
-    ) async throws -> (ending: ChildProcess.Ending, errors: String, summary: JSONValue?) {
+    ) async throws -> (ending: ChildProcess.Termination, errors: String, summary: JSONValue?) {
         let config = try bench.configure(edit)
         let outcome = try await BuiltProgram.run(
             ["replay", log, "--config", config, "--json"] + arguments.split(separator: " ").map(String.init))
@@ -43,7 +43,7 @@ import WaypostTestSupport
             #expect(summary?[key]?.integerValue == Int64(each * count), "\(key)")
         }
         #expect(summary?["drivenSeconds"]?.doubleValue ?? 0 > Double(290 * count))
-        for key in ["requestsPerSecond", "answerSecondsP50", "answerSecondsP99", "longestWaitSeconds"] {
+        for key in ["requestsPerSecond", "answerSecondsP50", "answerSecondsP99", "maximumWaitSeconds"] {
             #expect(summary?[key]?.doubleValue ?? 0 > 0, "\(key)")
         }
     }

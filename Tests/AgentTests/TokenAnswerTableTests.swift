@@ -5,7 +5,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 import Operations
 import WaypostTestSupport
@@ -565,7 +565,7 @@ import WaypostTestSupport
         if let life = row.life { #expect(token.lifetime == .seconds(life), "\(String(describing: token.lifetime))") }
         // The command states the lifetime that the service uses.
         let shown = report.lines.first { $0.name == "life" }?.text
-        #expect(shown == (token.lifetime.map { "\($0.spoken) left" } ?? "not stated"))
+        #expect(shown == (token.lifetime.map { "\($0.humanReadable) left" } ?? "not stated"))
         // The token's `exp` applies only if it is usable.
         let stated = report.lines.first { $0.name == "stated" }?.text ?? ""
         let isUsable = report.verdict.warnings.allSatisfy { warning in

@@ -4,7 +4,7 @@ import FoundationEssentials
 import HTTPMessages
 import LinuxPlatform
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// `waypost token` with the simulator as its issuer.

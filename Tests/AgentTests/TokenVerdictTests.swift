@@ -2,7 +2,7 @@ import Conditions
 import FleetEngine
 import ReportedText
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 import Operations
 import WaypostTestSupport

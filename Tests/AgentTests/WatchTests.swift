@@ -8,7 +8,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 import WaypostTestSupport
 

@@ -8,7 +8,7 @@ import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 @testable import Operations
 @testable import Waypost
@@ -157,7 +157,7 @@ import WaypostTestSupport
                 1,204 updates are safe in the outbox.
 
                 The next attempt is in 250 s.
-                """.replacing("250 s", with: Duration.seconds(250).spoken))
+                """.replacing("250 s", with: Duration.seconds(250).humanReadable))
         #expect(!report.isHealthy == false, "the state is still healthy after a minute")
     }
 

@@ -4,7 +4,7 @@ import GNSSReceiver
 import LinuxPlatform
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import WaypostCommand

@@ -14,7 +14,7 @@ struct Module: Sendable {
 
 /// All modules in `Sources/Core` and `Sources/Adapters`, which the modules that wire them together may import.
 private let coreAndAdapters: Set<String> = [
-    "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
+    "TimeAndRandomness", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
     "Reporting", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
     "SQLiteOutbox", "FleetEngineDelivery", "HTTPService", "RunRecording",
 ]
@@ -23,57 +23,60 @@ private let coreAndAdapters: Set<String> = [
 /// reasons.
 let modules: [Module] = [
     // Pure modules: no I/O, no platform, and no C except mathematics. Values that differ between runs are passed in.
-    Module("Core", "TimeAndChance", []),
+    Module("Core", "TimeAndRandomness", []),
     // The only redaction, used wherever foreign text is shown, and the formatting of counts.
     Module("Core", "ReportedText", []),
     Module("Core", "StrictJSON", []),
-    Module("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
-    Module("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
+    Module("Core", "HTTPMessages", ["TimeAndRandomness", "ReportedText"]),
+    Module("Core", "GNSS", ["TimeAndRandomness", "ReportedText", "CMath"]),
     Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
     // This module calls providers that use Foundation. It re-exports Foundation for them, and no other module may
     // import Foundation.
     Module(
         "Core", "DriverAuthorization",
         ["ReportedText", "VehicleAuthorization", "Foundation", "FoundationNetworking", "Synchronization"]),
-    Module("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
+    Module("Core", "FleetEngine", ["TimeAndRandomness", "ReportedText", "StrictJSON", "HTTPMessages"]),
     Module(
         "Core", "Reporting",
-        ["TimeAndChance", "ReportedText", "GNSS"]),
+        ["TimeAndRandomness", "ReportedText", "GNSS"]),
     // The conditions that an operator should know. Only this module words failures.
-    Module("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "Reporting"]),
+    Module("Core", "Conditions", ["TimeAndRandomness", "ReportedText", "GNSS", "VehicleAuthorization", "Reporting"]),
     // The appearance of every page that shows a track.
-    Module("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
+    Module("Core", "TrackDrawing", ["TimeAndRandomness", "ReportedText", "GNSS", "CMath"]),
 
     // Each adapter handles one external system.
     Module(
         "Adapters", "LinuxPlatform",
-        ["TimeAndChance", "ReportedText", "Reporting", "Conditions", "CLinux", "Glibc", "Synchronization"]),
+        ["TimeAndRandomness", "ReportedText", "Reporting", "Conditions", "CLinux", "Glibc", "Synchronization"]),
     Module(
         "Adapters", "GNSSReceiver",
-        ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CZlib", "Glibc"]),
+        ["TimeAndRandomness", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CZlib", "Glibc"]),
     Module(
         "Adapters", "BackendAuthorization",
         [
-            "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
+            "TimeAndRandomness", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
             "Glibc",
         ]),
     Module(
         "Adapters", "CurlTransport",
-        ["TimeAndChance", "ReportedText", "HTTPMessages", "Conditions", "LinuxPlatform", "CCurl", "CCrypto", "Glibc"]),
+        [
+            "TimeAndRandomness", "ReportedText", "HTTPMessages", "Conditions", "LinuxPlatform", "CCurl", "CCrypto",
+            "Glibc",
+        ]),
     Module(
         "Adapters", "SQLiteOutbox",
-        ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite", "Glibc"]),
+        ["TimeAndRandomness", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite", "Glibc"]),
     Module(
         "Adapters", "FleetEngineDelivery",
         [
-            "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "VehicleAuthorization", "FleetEngine",
+            "TimeAndRandomness", "ReportedText", "StrictJSON", "HTTPMessages", "VehicleAuthorization", "FleetEngine",
             "Reporting",
         ]),
-    Module("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
+    Module("Adapters", "HTTPService", ["TimeAndRandomness", "ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
     Module(
         "Adapters", "RunRecording",
         [
-            "TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver", "Glibc",
+            "TimeAndRandomness", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver", "Glibc",
         ]),
 
     // Everything that an operator sees.
@@ -85,17 +88,17 @@ let modules: [Module] = [
             .union(["Operations", "Glibc"])),
 
     // No vehicle needs these modules to report.
-    Module("Tools", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
+    Module("Tools", "ReceiverSimulator", ["TimeAndRandomness", "GNSS"]),
     Module(
         "Tools", "FleetEngineSimulator",
         [
-            "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
+            "TimeAndRandomness", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
             "Reporting", "TrackDrawing", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
         ]),
     Module(
         "Tools", "LogReports",
         [
-            "TimeAndChance", "ReportedText", "GNSS", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
+            "TimeAndRandomness", "ReportedText", "GNSS", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
             "Operations",
         ]),
     Module(

@@ -105,7 +105,7 @@ extension Rule {
         "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
         "Sources/Adapters/GNSSReceiver/Network/NetworkAddress.swift",
         // Digits and letters that the code itself wrote, and the name of the status code in an answer.
-        "Sources/Core/TimeAndChance/UTCTime.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
+        "Sources/Core/TimeAndRandomness/UTCTime.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
         "Sources/Operations/Operations/Observation/RunningService.swift",
         // The unit's text, which belongs to root.
         "Sources/Operations/Operations/Checks/SandboxedCheck.swift",

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Reporting
 import SQLiteOutbox
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// Creates an outbox with pending updates at a path, as after a long time without a network.

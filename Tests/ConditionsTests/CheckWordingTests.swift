@@ -83,7 +83,7 @@ import Testing
             (
                 .staleFix(
                     state: ReportedText(
-                        String(repeating: "long ", count: 80) + "state", limit: ReportedText.longestSentence),
+                        String(repeating: "long ", count: 80) + "state", limit: ReportedText.maximumSentenceLength),
                     .receiving, age: nil),
                 String(repeating: "long ", count: 80)
                     + "state; the service has had no fix yet; \(ConditionCode.noPosition.remedy)"

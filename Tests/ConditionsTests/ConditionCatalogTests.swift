@@ -1,7 +1,7 @@
 import Conditions
 import FoundationEssentials
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// The catalog is complete, and its page in the documentation matches it.

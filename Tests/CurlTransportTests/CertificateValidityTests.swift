@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import CurlTransport

@@ -3,7 +3,7 @@ import HTTPMessages
 import LinuxPlatform
 import ReportedText
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @Suite(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(1)), .serialized)

@@ -1,5 +1,5 @@
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import FleetEngineSimulator
 

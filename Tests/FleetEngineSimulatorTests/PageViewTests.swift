@@ -3,7 +3,7 @@ import HTTPMessages
 import HTTPService
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import FleetEngineSimulator
 

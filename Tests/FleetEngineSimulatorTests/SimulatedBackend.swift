@@ -4,7 +4,7 @@ import HTTPService
 import LinuxPlatform
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import FleetEngineSimulator
 

@@ -2,7 +2,7 @@ import HTTPMessages
 import HTTPService
 import StrictJSON
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 
 @testable import FleetEngineSimulator

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPMessages
 import LinuxPlatform
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import FleetEngineSimulator

@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 // Built as one module with the code under test; see scripts/fuzz-gpsd.
 

@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 // Built together with the sources of GNSS as one module; see scripts/fuzz-nmea.
 

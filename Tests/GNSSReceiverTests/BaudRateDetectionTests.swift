@@ -2,7 +2,7 @@ import GNSS
 import Glibc
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import GNSSReceiver

@@ -5,7 +5,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import GNSSReceiver

@@ -3,7 +3,7 @@ import Glibc
 import LinuxPlatform
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import GNSSReceiver

@@ -3,7 +3,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import Reporting

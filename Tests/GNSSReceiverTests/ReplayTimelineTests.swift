@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import GNSSReceiver
 

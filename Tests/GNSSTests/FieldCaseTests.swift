@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GNSS
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// Inputs rebuilt from public bug reports. They are not part of the project, so these tests run only on machines that

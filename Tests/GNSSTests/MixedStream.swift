@@ -1,5 +1,5 @@
 import ReceiverSimulator
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// A drive with all kinds of other bytes that real lines carry: one kind after each epoch, in turn.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// Recordings of real receivers with another reader's fixes. They are not part of the project, so these tests run only

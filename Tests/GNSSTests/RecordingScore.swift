@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// A comparison of one recorded log's fixes with two oracles: another reader's reports, and the values of each valid
 /// position sentence in the log.

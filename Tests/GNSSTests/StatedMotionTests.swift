@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// Receivers whose reported speed or course isn't that of their track.

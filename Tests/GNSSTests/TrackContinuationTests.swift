@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 /// Fixes of a track, given as seconds after and metres north of the track's start.
 enum Track {

@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @Suite struct TrackSimplifications {
     /// Returns a point `second` seconds after the first, `east` and `north` metres from it.

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 /// A hundred outages of 1 s to 10 min, in simulated time: the delay until the first new position is accepted after the
 /// link has returned.

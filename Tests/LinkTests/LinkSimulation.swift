@@ -2,7 +2,7 @@ import FleetEngineDelivery
 import HTTPMessages
 import LinuxPlatform
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// The real reporter in simulated time: one thread, every wait skipped, the same run for the same seed.

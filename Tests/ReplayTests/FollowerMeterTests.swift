@@ -1,7 +1,7 @@
 import GNSS
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import Replay

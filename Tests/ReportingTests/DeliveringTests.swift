@@ -4,7 +4,7 @@ import HTTPMessages
 import ReportedText
 @testable import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 import WaypostTestSupport
 

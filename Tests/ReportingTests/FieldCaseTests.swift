@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GNSS
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import Reporting

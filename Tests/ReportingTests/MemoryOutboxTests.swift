@@ -1,7 +1,7 @@
 import ReportedText
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct MemoryOutboxes {
@@ -24,9 +24,9 @@ import WaypostTestSupport
         clock.advance(by: .seconds(3))
         try await outbox.acknowledge(batch)
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 3, pending: 1))
-        #expect(await outbox.longestWait == .seconds(3))
+        #expect(await outbox.maximumWait == .seconds(3))
         clock.advance(by: .seconds(2))
-        #expect(await outbox.longestWait == .seconds(5), "the age of the pending update")
+        #expect(await outbox.maximumWait == .seconds(5), "the age of the pending update")
         // The delivered newest update still leads, so no older position takes its place.
         let rest = try #require(await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true))
         #expect(rest.stored?.sequence == 4 && !rest.lastIsPending && rest.past.map(\.sequence) == [3])

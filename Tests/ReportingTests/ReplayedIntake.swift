@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import Reporting

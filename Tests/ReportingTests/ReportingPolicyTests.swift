@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import Reporting

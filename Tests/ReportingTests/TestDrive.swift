@@ -3,7 +3,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import ReceiverSimulator
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// The fixes of a drive, recorded or generated from a seed.

@@ -3,7 +3,7 @@ import HTTPMessages
 import LinuxPlatform
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 import WaypostTestSupport
 

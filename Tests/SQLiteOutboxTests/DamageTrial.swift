@@ -2,7 +2,7 @@ import Glibc
 import LyingDisk
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import SQLiteOutbox
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LyingDisk
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import SQLiteOutbox

@@ -2,7 +2,7 @@ import GNSS
 import Glibc
 import LyingDisk
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// Drives as a gateway reports them, and the error of thinned drives.
 enum Drives {

@@ -3,7 +3,7 @@ import LyingDisk
 import ReportedText
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import SQLiteOutbox

@@ -1,7 +1,7 @@
 import ReportedText
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import SQLiteOutbox

@@ -1,6 +1,6 @@
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import SQLiteOutbox
 

@@ -1,7 +1,7 @@
 import ReportedText
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// A rule that every outbox obeys. `check` tests it on an empty outbox.

@@ -2,7 +2,7 @@ import LinuxPlatform
 import LyingDisk
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import SQLiteOutbox
 

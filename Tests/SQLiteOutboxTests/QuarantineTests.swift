@@ -2,7 +2,7 @@ import FoundationEssentials
 import ReportedText
 import Reporting
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import SQLiteOutbox
 

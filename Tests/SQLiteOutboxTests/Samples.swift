@@ -1,5 +1,5 @@
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import SQLiteOutbox
 

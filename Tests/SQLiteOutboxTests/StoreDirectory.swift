@@ -2,7 +2,7 @@ import FoundationEssentials
 import LinuxPlatform
 import LyingDisk
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 @testable import SQLiteOutbox

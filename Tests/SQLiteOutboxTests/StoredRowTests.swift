@@ -2,7 +2,7 @@ import Reporting
 import LyingDisk
 import ReportedText
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @testable import SQLiteOutbox
 

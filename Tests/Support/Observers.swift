@@ -2,7 +2,7 @@ package import GNSS
 import LinuxPlatform
 import ReportedText
 package import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 extension FixSourceError {
     /// The reason why the log can't be used; `nil` if a receiver's line failed.

@@ -6,7 +6,7 @@ package import LinuxPlatform
 ///
 /// This type is for programs that run until they are signalled, `ChildProcess` for programs that end by themselves.
 package final class RunningProgram: Sendable {
-    package enum Ending: Sendable, Hashable {
+    package enum Termination: Sendable, Hashable {
         case exited(Int32)
         case signalled(Int32)
     }
@@ -17,7 +17,7 @@ package final class RunningProgram: Sendable {
     package let output: LineFlow
     /// The lines of standard error.
     package let errors: LineFlow
-    private let ending = Locked<Ending?>(nil)
+    private let ending = Locked<Termination?>(nil)
 
     /// Starts the program `arguments[0]`, found by `PATH`. The program inherits only `environment` and the descriptor
     /// `input`, and no blocked signals. Without `input`, its standard input is empty.
@@ -63,7 +63,7 @@ package final class RunningProgram: Sendable {
 
     /// Waits for the end of the program and of both streams. Kills the program if the test's time is over.
     @discardableResult
-    package func end() async -> Ending {
+    package func end() async -> Termination {
         await errors.end()
         await output.end()
         return reap(afterKilling: Task.isCancelled)
@@ -71,7 +71,7 @@ package final class RunningProgram: Sendable {
 
     /// Sends SIGTERM and waits for the program's end. Returns the ending, and the time until then.
     @discardableResult
-    package func terminate() async -> (ending: Ending, took: Duration) {
+    package func terminate() async -> (ending: Termination, took: Duration) {
         let start = ContinuousClock.now
         signal(SIGTERM)
         let ending = await end()
@@ -79,14 +79,14 @@ package final class RunningProgram: Sendable {
     }
 
     @discardableResult
-    private func reap(afterKilling kills: Bool) -> Ending {
+    private func reap(afterKilling kills: Bool) -> Termination {
         ending.withLock { ending in
             if let ending { return ending }
             if kills { Glibc.kill(processID, SIGKILL) }
             var status: CInt = 0
             while unsafe waitpid(processID, &status, 0) < 0, errno == EINTR {}
             let number = status & 0x7F
-            let found: Ending = number == 0 ? .exited(status >> 8 & 0xFF) : .signalled(number)
+            let found: Termination = number == 0 ? .exited(status >> 8 & 0xFF) : .signalled(number)
             ending = found
             return found
         }

@@ -1,7 +1,7 @@
 package import GNSS
 package import ReportedText
 package import Reporting
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 
 /// Returns a sentence with its checksum and line ending.

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import ReportedText
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 import WaypostTestSupport
 

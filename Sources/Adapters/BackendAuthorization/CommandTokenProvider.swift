@@ -1,7 +1,7 @@
 import Glibc
 import LinuxPlatform
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 package import VehicleAuthorization
 
 /// A provider that gets each token from a program. The program prints the bare token, or JSON in the form of an

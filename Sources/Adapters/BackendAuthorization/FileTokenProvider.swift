@@ -1,5 +1,5 @@
 import LinuxPlatform
-import TimeAndChance
+import TimeAndRandomness
 package import VehicleAuthorization
 
 /// A provider that reads the token from a file, which another program keeps up to date. The file contains the bare

@@ -1,6 +1,6 @@
 import ReportedText
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 
 /// A JSON Web Token in an issuer's answer: either under its key in a JSON object, or as the whole answer.

@@ -1,7 +1,7 @@
 package import HTTPMessages
 import LinuxPlatform
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 package import VehicleAuthorization
 
 /// A provider that fetches a token from a backend's endpoint at each call.

@@ -1,6 +1,6 @@
 import ReportedText
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 
 extension StatedExpiry {

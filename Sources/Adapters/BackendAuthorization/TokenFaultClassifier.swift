@@ -124,7 +124,7 @@ struct TokenFaultClassifier {
         // The message may begin with the endpoint's address, which `origin` already contains.
         let text = failure.detail.description
         let cause = text.hasPrefix("\(url.origin): ") ? text.dropFirst(url.origin.count + 2) : text[...]
-        let message = ReportedText(cause, without: secrets, limit: ReportedText.longestSentence)
+        let message = ReportedText(cause, without: secrets, limit: ReportedText.maximumSentenceLength)
         let fault = ExchangeFault(failure, isEncrypted: isEncrypted, sendsCertificate: origin.sendsCertificate)
         return AuthorizationError(.unanswered(origin, fault, message))
     }

@@ -1,6 +1,6 @@
 import ReportedText
 import StrictJSON
-package import TimeAndChance
+package import TimeAndRandomness
 package import VehicleAuthorization
 
 /// A provider that returns each token together with the issuer's information about the token, such as its expiry.

@@ -1,6 +1,6 @@
 import CCrypto
 import Glibc
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The validity period of a certificate (RFC 5280, section 4.1.2.5).
 package struct CertificateValidity: Sendable, Hashable {

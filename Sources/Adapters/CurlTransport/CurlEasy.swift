@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import HTTPMessages
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 
 /// A libcurl easy handle, which performs one transfer. It is freed with this value, and must be removed from its
 /// `CurlMulti` before that.

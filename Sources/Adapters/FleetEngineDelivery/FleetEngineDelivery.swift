@@ -2,7 +2,7 @@ package import FleetEngine
 package import HTTPMessages
 import ReportedText
 package import Reporting
-import TimeAndChance
+import TimeAndRandomness
 package import VehicleAuthorization
 
 /// A `Delivery` that sends a vehicle's updates to Fleet Engine. Each request is authorised by a token from

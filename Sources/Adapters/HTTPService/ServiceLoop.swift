@@ -1,7 +1,7 @@
 import Glibc
 import HTTPMessages
 import LinuxPlatform
-import TimeAndChance
+import TimeAndRandomness
 
 /// The event loop of a service. It owns all sockets and runs on one thread.
 struct ServiceLoop {

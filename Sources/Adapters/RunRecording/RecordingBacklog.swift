@@ -1,5 +1,5 @@
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 
 /// The bytes of one read from the receiver, and the time of that read.
 struct RecordedRead: Sendable {

@@ -1,6 +1,6 @@
 import Glibc
 import LinuxPlatform
-import TimeAndChance
+import TimeAndRandomness
 
 /// The directory and the size limits of a recording.
 package struct RecordingSettings: Sendable {

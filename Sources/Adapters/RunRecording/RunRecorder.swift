@@ -2,7 +2,7 @@ package import GNSS
 import GNSSReceiver
 package import LinuxPlatform
 package import Reporting
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A recorder of the current run. It records the log, and the bytes from the receiver with the times at which they were
 /// read.

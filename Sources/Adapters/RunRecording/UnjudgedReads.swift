@@ -1,6 +1,6 @@
 import GNSS
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// The bytes from the receiver that are held back until it is known whether the vehicle was private when they were
 /// read. Times are passed in, so this type has no clock.

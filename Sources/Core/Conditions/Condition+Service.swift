@@ -52,7 +52,7 @@ extension Condition {
         self.init(
             .tokenRenewalFailing,
             Wording(
-                "\(failure.cause); the current token remains in use for at most another \(remaining.spoken)",
+                "\(failure.cause); the current token remains in use for at most another \(remaining.humanReadable)",
                 failure.remedy),
             facts: .causedBy(failure.code, failure.facts))
     }
@@ -77,7 +77,7 @@ extension Condition {
         let side = lag > .zero ? "behind" : "ahead of"
         self.init(
             .receiverTimeWrong,
-            "\(lag.spoken) \(text: side) the current time; positions are sent with the receiver's time",
+            "\(lag.humanReadable) \(text: side) the current time; positions are sent with the receiver's time",
             facts: .clock(nil, isAhead: lag < .zero))
     }
 
@@ -87,7 +87,7 @@ extension Condition {
         let side = offset > .zero ? "ahead of" : "behind"
         let clock = other == .fleetEngine ? "Fleet Engine's" : "the receiver's"
         self.init(
-            .hostClockWrong, "\(offset.spoken) \(text: side) \(text: clock); updates carry the receiver's time",
+            .hostClockWrong, "\(offset.humanReadable) \(text: side) \(text: clock); updates carry the receiver's time",
             facts: .clock(other, isAhead: offset > .zero))
     }
 

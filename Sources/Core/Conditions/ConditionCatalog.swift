@@ -14,10 +14,10 @@ extension ConditionCode.Stage {
 extension ConditionCode {
     /// The time without a fix after which `noPosition` is shown. A receiver sends about one fix per second, and needs
     /// up to a minute for the first one.
-    private static let longestWithoutFix = Duration.seconds(90)
+    private static let maximumTimeWithoutFix = Duration.seconds(90)
     /// The time without a delivery after which `nothingDelivered` is shown. An update or a heartbeat is sent at least
     /// every minute, and two in a row may fail.
-    private static let longestWithoutDelivery = Duration.seconds(180)
+    private static let maximumTimeWithoutDelivery = Duration.seconds(180)
 
     fileprivate static let receiver: [Self: Entry] = [
         .receiverUnavailable: Entry(
@@ -26,7 +26,7 @@ extension ConditionCode {
         .noPosition: Entry(
             .warning, "no position",
             "check the antenna's plug, cable and view of the sky, unless the vehicle is under a roof",
-            visibleAfter: longestWithoutFix),
+            visibleAfter: maximumTimeWithoutFix),
         .fixesRejected: Entry(.warning, "fixes rejected", "check the receiver and its antenna"),
         .fixTimesRejected: Entry(
             .warning, "fix times rejected", "compare the receiver's date with this host's clock"),
@@ -168,7 +168,8 @@ extension ConditionCode {
             .error, "every update rejected",
             "check vehicle.service and upload.endpoint, and install the newest release of Waypost"),
         .nothingDelivered: Entry(
-            .error, "nothing delivered", "see the log (journalctl -u waypost)", visibleAfter: longestWithoutDelivery),
+            .error, "nothing delivered", "see the log (journalctl -u waypost)", visibleAfter: maximumTimeWithoutDelivery
+        ),
         .stateNotSent: Entry(
             .info, "vehicle state not sent",
             "nothing to do; Waypost keeps retrying, even after a restart"),

@@ -1,6 +1,6 @@
 import ReportedText
 package import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// The state of a trip or vehicle at one moment, as a consumer sees it. It contains those members of Fleet Engine's
 /// `Trip`, `Vehicle` and `DeliveryVehicle` that change during a drive. All other members of a response are ignored. A

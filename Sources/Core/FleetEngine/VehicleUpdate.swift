@@ -1,6 +1,6 @@
 package import HTTPMessages
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// The changes to a vehicle that an `UpdateVehicle` or `UpdateDeliveryVehicle` request contains.
 package struct VehicleUpdate: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import CMath
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A position solution of a GNSS receiver, combined from the sentences of one epoch.
 ///

@@ -1,5 +1,5 @@
 import ReportedText
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// An HTTP request, and the limits of the exchange that sends it.
 package struct HTTPRequest: Sendable, Hashable {

@@ -9,7 +9,7 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
     /// The maximum length of a single foreign text, in bytes of UTF-8.
     package static let longest = 300
     /// The maximum length of a sentence that contains foreign values, in bytes of UTF-8.
-    package static let longestSentence = 1000
+    package static let maximumSentenceLength = 1000
 
     /// The text without secrets.
     package let description: String
@@ -65,7 +65,7 @@ extension ReportedText: ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ value: ReportedText) { text += value.description }
         package mutating func appendInterpolation(_ number: some BinaryInteger) { text += "\(number)" }
         package mutating func appendInterpolation(_ error: some Error) {
-            text += ReportedText(String(describing: error), limit: ReportedText.longestSentence).description
+            text += ReportedText(String(describing: error), limit: ReportedText.maximumSentenceLength).description
         }
         package mutating func appendInterpolation(_ value: some Any) {
             text += ReportedText(String(describing: value)).description
@@ -73,10 +73,10 @@ extension ReportedText: ExpressibleByStringInterpolation {
     }
 
     package init(stringInterpolation: StringInterpolation) {
-        description = Self.cut(stringInterpolation.text, to: Self.longestSentence)
+        description = Self.cut(stringInterpolation.text, to: Self.maximumSentenceLength)
     }
 
-    package init(stringLiteral text: String) { description = Self.cut(text, to: Self.longestSentence) }
+    package init(stringLiteral text: String) { description = Self.cut(text, to: Self.maximumSentenceLength) }
 }
 
 extension StringProtocol {

@@ -1,4 +1,4 @@
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A function that returns whether the vehicle's private switch is on.
 package typealias PrivateSwitch = @Sendable () async -> Bool

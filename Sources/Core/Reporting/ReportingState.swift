@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// The state machine of a vehicle's reporter, which makes every decision: each event leads to reports and actions. This
 /// type does no I/O.

@@ -123,7 +123,8 @@ public struct AuthorizationError: Error, Sendable, Hashable {
     /// Creates a provider's error with a message for the operator. Text that looks like a secret is removed from the
     /// message.
     public init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
-        self.init(.reported(code, ReportedText(message, limit: ReportedText.longestSentence)), retryAfter: retryAfter)
+        self.init(
+            .reported(code, ReportedText(message, limit: ReportedText.maximumSentenceLength)), retryAfter: retryAfter)
     }
 
     package init(_ fault: TokenFault, retryAfter: Duration? = nil) {

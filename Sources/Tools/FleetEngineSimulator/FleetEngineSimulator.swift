@@ -2,7 +2,7 @@ package import FleetEngine
 package import HTTPMessages
 import HTTPService
 package import LinuxPlatform
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A simulated token issuer and Fleet Engine on one loopback port, for on-demand trips and scheduled tasks. The
 /// simulator rejects invalid requests, injects faults, records the updates and shows them on a page. It needs no

@@ -3,7 +3,7 @@ import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// The handler of all requests. It responds as the token issuer or as Fleet Engine, with injected faults, and serves
 /// the page and the record.

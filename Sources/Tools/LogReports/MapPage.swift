@@ -2,7 +2,7 @@ import GNSS
 package import GNSSReceiver
 import LinuxPlatform
 import ReportedText
-package import TimeAndChance
+package import TimeAndRandomness
 package import TrackDrawing
 import Operations
 

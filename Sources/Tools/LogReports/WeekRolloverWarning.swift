@@ -1,4 +1,4 @@
-package import TimeAndChance
+package import TimeAndRandomness
 import TrackDrawing
 
 /// A warning that a log's dates may be wrong because the receiver's week number has rolled over.

@@ -1,5 +1,5 @@
 package import GNSS
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A simulated drive, as a sequence of a receiver's outputs at each epoch. The receiver resembles those of u-blox. The
 /// same seed produces the same bytes on every machine.

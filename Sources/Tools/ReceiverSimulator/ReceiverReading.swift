@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// The values that a receiver reports at one epoch. They are whole numbers in units of the last decimal in the
 /// receiver's sentences.

@@ -1,4 +1,4 @@
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A simulated receiver with good reception. The error of its position wanders within a metre or two.
 struct SimulatedReceiver: Sendable {

@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// A simulated car on an endless generated road. It moves in steps of a tenth of a second.
 struct Vehicle: Sendable {

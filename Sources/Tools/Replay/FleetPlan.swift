@@ -1,6 +1,6 @@
 package import FleetEngine
 import GNSSReceiver
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 
 /// The vehicles of a replay: how many there are, their ids, and the offsets of their drives in time and position.

@@ -1,7 +1,7 @@
 import GNSS
 import LinuxPlatform
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// A meter of how far a follower's view of one vehicle is from the vehicle's fixes. The follower's view is calculated
 /// from the updates.

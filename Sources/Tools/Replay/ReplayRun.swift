@@ -7,7 +7,7 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 import SQLiteOutbox
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 package import Operations
 import Waypost
@@ -148,7 +148,7 @@ package struct ReplayRun: Sendable {
     }
 
     package func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
-        let (ledger, longestWait) = try await ledgerAndLongestWait()
+        let (ledger, maximumWait) = try await ledgerAndMaximumWait()
         let snapshot = monitor.snapshot
         let driven =
             plan.map { $0.length * (Double(snapshot.counts.fixesRead) / Double($0.fixes)) }
@@ -159,16 +159,16 @@ package struct ReplayRun: Sendable {
             bytesWritten: vehicleCount > 1 ? nil : DiskWrites.bytes.map { $0 - bytesWrittenBefore })
         summary.vehicles = vehicleCount
         summary.remarks = remarks.withLock { $0 }
-        if let longestWait, ledger.accepted > 0 { summary.pace.note(longestWait: longestWait) }
+        if let maximumWait, ledger.accepted > 0 { summary.pace.note(maximumWait: maximumWait) }
         return (summary, ledger)
     }
 
-    private func ledgerAndLongestWait() async throws(AgentError) -> (ledger: Ledger, longestWait: Duration?) {
+    private func ledgerAndMaximumWait() async throws(AgentError) -> (ledger: Ledger, maximumWait: Duration?) {
         switch vehicles {
         case .one(let agent): return (try await agent.summary().ledger, nil)
         case .many(let fleet):
-            let (ledger, longestWait) = await fleet.totals()
-            return (ledger, longestWait)
+            let (ledger, maximumWait) = await fleet.totals()
+            return (ledger, maximumWait)
         }
     }
 
@@ -203,7 +203,7 @@ package struct ReplayRun: Sendable {
     /// `nil`.
     package func reminder() async -> String? {
         guard let reason = deliveryObstacle(in: monitor.snapshot),
-            let pending = try? await ledgerAndLongestWait().ledger.pending
+            let pending = try? await ledgerAndMaximumWait().ledger.pending
         else { return nil }
         return
             "all of \(FileSystem.lastComponent(of: name)) has been played, but \(pending.counted("update")) \(pending == 1 ? "is" : "are") still pending: \(reason); press "

@@ -141,14 +141,14 @@ struct ReplayPace: Encodable {
     let drivenSeconds: Double
     let requestsPerSecond: Double
     /// The response times' median, 99th percentile and maximum; `nil` if there was no response.
-    let answerSecondsP50, answerSecondsP99, longestAnswerSeconds: Double?
+    let answerSecondsP50, answerSecondsP99, maximumAnswerSeconds: Double?
     /// The number of failed requests by cause: an HTTP status, a transport failure or a missing token.
     let failures: [String: Int]
     /// The maximum time by which a fix was read too late; `nil` unless the replay runs in real time.
-    let longestLagSeconds: Double?
+    let maximumLagSeconds: Double?
     /// The maximum time for which an update was pending; `nil` if the replay has only one vehicle, or if no update was
     /// accepted.
-    private(set) var longestWaitSeconds: Double?
+    private(set) var maximumWaitSeconds: Double?
 
     init(_ figures: RequestFigures, requests: Int, duration: Duration, driven: Duration) {
         seconds = (duration / .milliseconds(1)).rounded() / 1000
@@ -156,29 +156,29 @@ struct ReplayPace: Encodable {
         requestsPerSecond = (Double(requests) / max(seconds, 0.001) * 10).rounded() / 10
         answerSecondsP50 = figures.answerTime(atQuantile: 0.5).map(Self.seconds)
         answerSecondsP99 = figures.answerTime(atQuantile: 0.99).map(Self.seconds)
-        longestAnswerSeconds = figures.answerCount > 0 ? Self.seconds(figures.longestAnswer) : nil
+        maximumAnswerSeconds = figures.answerCount > 0 ? Self.seconds(figures.maximumAnswer) : nil
         failures = figures.failures
-        longestLagSeconds = figures.longestLag.map(Self.seconds)
+        maximumLagSeconds = figures.maximumLag.map(Self.seconds)
     }
 
-    mutating func note(longestWait: Duration) { longestWaitSeconds = Self.seconds(longestWait) }
+    mutating func note(maximumWait: Duration) { maximumWaitSeconds = Self.seconds(maximumWait) }
 
     /// Returns the duration in seconds, rounded to a tenth of a millisecond.
     private static func seconds(_ duration: Duration) -> Double { (duration / .microseconds(100)).rounded() / 10_000 }
 
     func text(forManyVehicles areMany: Bool) -> String {
         var clauses = ["\(FigureText.decimal(requestsPerSecond, places: 1)) requests per second"]
-        if let answerSecondsP50, let answerSecondsP99, let longestAnswerSeconds {
-            let words = [answerSecondsP50, answerSecondsP99, longestAnswerSeconds].map {
+        if let answerSecondsP50, let answerSecondsP99, let maximumAnswerSeconds {
+            let words = [answerSecondsP50, answerSecondsP99, maximumAnswerSeconds].map {
                 Duration.seconds($0).inMilliseconds
             }
             clauses.append("response times: median \(words[0]), 99 % \(words[1]), maximum \(words[2])")
         }
-        if let longestLagSeconds, areMany {
-            clauses.append("no fix read more than \(Duration.seconds(longestLagSeconds).inMilliseconds) late")
+        if let maximumLagSeconds, areMany {
+            clauses.append("no fix read more than \(Duration.seconds(maximumLagSeconds).inMilliseconds) late")
         }
-        if let longestWaitSeconds {
-            clauses.append("no update waited longer than \(Duration.seconds(longestWaitSeconds).inMilliseconds)")
+        if let maximumWaitSeconds {
+            clauses.append("no update waited longer than \(Duration.seconds(maximumWaitSeconds).inMilliseconds)")
         }
         if let failures = RequestFigures.list(of: failures) { clauses.append("failed: \(failures)") }
         return clauses.joined(separator: "; ") + "."

@@ -1,7 +1,7 @@
 import GNSS
 import LinuxPlatform
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// A meter of a replay's requests: how long they take, and how many fail.
 final class RequestMeter: ReportingObserver {
@@ -19,7 +19,7 @@ final class RequestMeter: ReportingObserver {
         case .fix(let fix):
             guard let systemTime else { return }
             let lag = fix.timeOfFix.duration(to: systemTime())
-            state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
+            state.withLock { $0.maximumLag = max($0.maximumLag ?? .zero, lag) }
         case .delivered(_, _, let took): state.withLock { $0.countAnswer(after: took) }
         case .failed(let outcome, _, let took):
             guard let fault = outcome.fault else { return }
@@ -64,12 +64,12 @@ struct RequestFigures: Sendable, Hashable {
     /// `noToken` means that there was no token.
     private(set) var failures: [String: Int] = [:]
     /// The maximum delay between the time of a fix and its reading; `nil` if the delay isn't measured.
-    fileprivate(set) var longestLag: Duration?
+    fileprivate(set) var maximumLag: Duration?
 
     init() {}
 
     var answerCount: Int { seconds.count }
-    var longestAnswer: Duration { .seconds(seconds.maximum) }
+    var maximumAnswer: Duration { .seconds(seconds.maximum) }
 
     /// Counts a request whose response arrived after `duration`.
     mutating func countAnswer(after duration: Duration) { seconds.add(duration / .seconds(1)) }

@@ -109,14 +109,14 @@ struct TestFleet: Sendable {
 
     /// Returns the combined ledger of all vehicles, and the longest time that any update, delivered or pending, has
     /// waited for delivery.
-    func totals() async -> (ledger: Ledger, longestWait: Duration) {
+    func totals() async -> (ledger: Ledger, maximumWait: Duration) {
         var ledger = Ledger()
-        var longestWait = Duration.zero
+        var maximumWait = Duration.zero
         for vehicle in vehicles {
             // An outbox in memory never fails, so no vehicle is left out.
             if let own = try? await vehicle.outbox.ledger() { ledger = ledger + own }
-            longestWait = max(longestWait, await vehicle.outbox.longestWait)
+            maximumWait = max(maximumWait, await vehicle.outbox.maximumWait)
         }
-        return (ledger, longestWait)
+        return (ledger, maximumWait)
     }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import ReceiverSimulator
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// A receiver on a pseudo-terminal, in a vehicle on a motorway. Its epochs have a few hundred bytes, as from a u-blox

@@ -2,7 +2,7 @@ import BenchmarkReport
 import FoundationEssentials
 import Reporting
 import SQLiteOutbox
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// A measurement of a service that delivers a backlog of a million updates.

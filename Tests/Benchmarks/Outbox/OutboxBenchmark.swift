@@ -4,7 +4,7 @@ import Glibc
 import LinuxPlatform
 import Reporting
 import SQLiteOutbox
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// Measures the cost of an update: bytes on the disk, time until it is durable, and time to open a large backlog.

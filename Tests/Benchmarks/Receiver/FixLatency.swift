@@ -3,7 +3,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// A measurement of the time from just before the last useful byte of an epoch is written to the line until its fix is

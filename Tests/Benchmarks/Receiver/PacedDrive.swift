@@ -1,5 +1,5 @@
 import ReceiverSimulator
-import TimeAndChance
+import TimeAndRandomness
 import WaypostTestSupport
 
 /// A drive of a receiver that sends the useful sentences first: RMC VTG GGA GSA, then satellites in view.

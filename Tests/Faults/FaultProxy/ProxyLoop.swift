@@ -1,6 +1,6 @@
 import Glibc
 import LinuxPlatform
-import TimeAndChance
+import TimeAndRandomness
 
 /// The sockets of one proxy, all on one thread.
 struct ProxyLoop {

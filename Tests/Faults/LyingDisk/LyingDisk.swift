@@ -1,6 +1,6 @@
 import LinuxPlatform
 import SQLiteOutbox
-import TimeAndChance
+import TimeAndRandomness
 
 /// A disk, backed by real files in one directory, that fails, fills up and loses power on demand.
 ///

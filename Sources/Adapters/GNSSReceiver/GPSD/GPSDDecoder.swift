@@ -1,7 +1,7 @@
 import GNSS
 import ReportedText
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// A decoder of gpsd's JSON objects, one per line. NMEA sentences between them are ignored.
 struct GPSDDecoder: LineDecoder {

@@ -1,6 +1,6 @@
 import GNSS
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// A JSON object from gpsd (gpsd_json(5)) about a fix or a receiver.
 enum GPSDReport: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// An assembler that makes one fix per epoch from gpsd's reports, as early as possible. It reads no clock; the caller
 /// passes the time.

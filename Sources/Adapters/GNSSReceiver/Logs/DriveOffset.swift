@@ -1,6 +1,6 @@
 package import GNSS
 import Glibc
-import TimeAndChance
+import TimeAndRandomness
 
 /// The offset in time and position between a vehicle's drive and the log, for a replay with many vehicles.
 package struct DriveOffset: Sendable, Hashable {

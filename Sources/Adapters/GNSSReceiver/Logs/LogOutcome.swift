@@ -1,7 +1,7 @@
 package import GNSS
 import ReportedText
 package import Reporting
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The outcome of one log that has been read to its end.
 package struct LogOutcome: Sendable {

@@ -3,7 +3,7 @@ import Glibc
 import LinuxPlatform
 import ReportedText
 package import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// A reader that decodes logs one after another, each to its end. A followed log has no end; only the last log can be
 /// followed.

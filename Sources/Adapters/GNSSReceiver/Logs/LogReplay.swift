@@ -1,7 +1,7 @@
 package import GNSS
 import ReportedText
 package import Reporting
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A source of fixes that replays recorded logs as if the vehicle were driving now.
 ///

@@ -8,7 +8,7 @@ import Glibc
 /// too if this process may adopt orphans (`ChildTable`). The time limit holds even if another process keeps the output
 /// open.
 package struct ChildProcess: Sendable {
-    package enum Ending: Sendable, Hashable {
+    package enum Termination: Sendable, Hashable {
         case exited(CInt)
         case signalled(CInt)
         /// The program was killed because it took too long.
@@ -27,7 +27,7 @@ package struct ChildProcess: Sendable {
 
     /// The result of a run.
     package struct Outcome: Sendable, Hashable {
-        package let ending: Ending
+        package let ending: Termination
         package let standardOutput: [UInt8]
         /// The last 4 KiB of the program's standard error.
         package let standardError: [UInt8]
@@ -64,7 +64,7 @@ package struct ChildProcess: Sendable {
         let cancellation = try EventDescriptor()
         let result = await withTaskCancellationHandler {
             await onThreadIfPossible(named: "waypost-child") { () -> Result<Outcome, SystemError> in
-                if let obstacle = arguments.first.flatMap({ Ending(ChildTable.remains(of: $0)) }) {
+                if let obstacle = arguments.first.flatMap({ Termination(ChildTable.remains(of: $0)) }) {
                     return .success(Outcome(ending: obstacle, standardOutput: [], standardError: []))
                 }
                 do throws(SystemError) {
@@ -83,7 +83,7 @@ package struct ChildProcess: Sendable {
     }
 }
 
-extension ChildProcess.Ending {
+extension ChildProcess.Termination {
     /// Creates the ending that names the processes in `remains`; `nil` if there are none.
     fileprivate init?(_ remains: ChildTable.Remains) {
         if let first = remains.refused.first {
@@ -145,7 +145,7 @@ struct StartedProcess: ~Copyable {
         var standardError: [UInt8] = []
         var isOutputOpen = true
         var areErrorsOpen = true
-        var ended: ChildProcess.Ending?
+        var ended: ChildProcess.Termination?
         while ended == nil {
             var watched = [
                 pollfd(fd: exitDescriptor.raw, events: Int16(POLLIN), revents: 0),
@@ -191,7 +191,7 @@ struct StartedProcess: ~Copyable {
         } else {
             // The process belongs to another user and can't be killed, or is waiting for a disk and can't end yet.
             remains = ChildTable.abandon(processID, of: program, isRefused: isRefused)
-            ended = ChildProcess.Ending(remains) ?? ended
+            ended = ChildProcess.Termination(remains) ?? ended
         }
         return ChildProcess.Outcome(
             ending: ended ?? .exited(-1), standardOutput: Array(standardOutput.prefix(rules.outputLimit)),
@@ -226,7 +226,7 @@ struct StartedProcess: ~Copyable {
         return true
     }
 
-    private static func reap(_ processID: pid_t) -> ChildProcess.Ending {
+    private static func reap(_ processID: pid_t) -> ChildProcess.Termination {
         defer { ChildTable.didEnd(processID) }
         var status: CInt = 0
         while unsafe waitpid(processID, &status, 0) < 0 {

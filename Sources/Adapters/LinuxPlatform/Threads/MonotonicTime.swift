@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The clock that counts from the machine's start and never goes back. It includes the time for which the machine is
 /// suspended (`CLOCK_BOOTTIME`), so the service notices afterwards that a receiver was silent in that time.

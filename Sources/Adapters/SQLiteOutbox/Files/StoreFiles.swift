@@ -1,6 +1,6 @@
 import LinuxPlatform
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// The paths of the store's database and of the files next to it.
 struct StoreFiles: Sendable {

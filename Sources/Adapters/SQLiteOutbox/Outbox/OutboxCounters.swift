@@ -1,6 +1,6 @@
 import Reporting
 import StrictJSON
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The counters of a store. They are changed in memory, and written in the same transaction as the rows that they
 /// count.

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import ReportedText
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// The outbox itself, with synchronous methods that must be called on one thread. `SQLiteOutbox` calls them on a
 /// dedicated thread.

@@ -2,7 +2,7 @@ import Glibc
 package import LinuxPlatform
 package import ReportedText
 package import Reporting
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The outbox on disk. It uses SQLite on a dedicated thread, and belongs to one process at a time.
 ///

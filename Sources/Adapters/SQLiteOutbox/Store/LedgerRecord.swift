@@ -1,6 +1,6 @@
 import Reporting
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// The row with the sequence number 0. Its note contains the counters as JSON, as they were when a row was last
 /// removed. Its position columns contain the newest delivered update.

@@ -17,7 +17,7 @@ extension OutboxError {
         if let refusal = error.refusal {
             self.init(.refused, path: path, .refusal(refusal))
         } else {
-            let message = ReportedText(error.description, limit: ReportedText.longestSentence)
+            let message = ReportedText(error.description, limit: ReportedText.maximumSentenceLength)
             self.init(
                 Self.code(ofSystemNumber: error.number, path: path), path: path,
                 .system(number: error.number, message: message))

@@ -1,5 +1,5 @@
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// A row of one of the outbox's tables. It contains a value per column, and a checksum of the sequence number and all
 /// values. The checksum makes a row recognisable on a page that no longer belongs to a table, and in an old write-ahead

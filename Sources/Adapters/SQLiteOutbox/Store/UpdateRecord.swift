@@ -1,5 +1,5 @@
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// A pending update, as it is stored in a row.
 struct UpdateRecord: Sendable, Hashable {

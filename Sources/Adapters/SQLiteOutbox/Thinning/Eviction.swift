@@ -1,5 +1,5 @@
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// The rules for evicting updates near the size limit and at the age limit. The newest update is never evicted.
 struct Eviction {

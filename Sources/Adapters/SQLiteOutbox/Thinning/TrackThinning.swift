@@ -1,7 +1,7 @@
 import GNSS
 import Reporting
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// The selection of updates that can be removed from a backlog. The others still show where the vehicle was and when,
 /// by the rules of `TrackSimplification`.

@@ -1,6 +1,6 @@
 import LinuxPlatform
 package import Reporting
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A reader of an outbox for tools, which works whether or not the service is running. It changes nothing, and doesn't
 /// affect the service's locks.

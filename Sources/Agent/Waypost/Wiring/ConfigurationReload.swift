@@ -5,7 +5,7 @@ package import LinuxPlatform
 import ReportedText
 import Reporting
 import SQLiteOutbox
-import TimeAndChance
+import TimeAndRandomness
 
 /// The configuration file of a running service, and the requests to reload it.
 package struct ReloadSource: Sendable {

@@ -1,7 +1,7 @@
 import Operations
 package import GNSSReceiver
 import StrictJSON
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The data that one run of the service passes to the next run in the same process.
 package struct Handover: Sendable, Hashable {

@@ -4,7 +4,7 @@ import HTTPMessages
 import LinuxPlatform
 import Reporting
 import RunRecording
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 
 /// The components that a run of the service shares, such as its clock, log and monitor.
@@ -18,7 +18,7 @@ struct ServiceParts: Sendable {
     let history: HistoryKeeper
     /// The baud rate that a search in this run or the previous one has found.
     let foundRate: Locked<FoundBaudRate?>
-    private let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
+    private let present = TimeEstimator(release: Release.date) { UTCTime.synchronizedSystem }
 
     /// Creates the components for a run. `last` is the handover from the previous run.
     init(_ configuration: Configuration, isRecorded: Bool, after last: Handover?) {

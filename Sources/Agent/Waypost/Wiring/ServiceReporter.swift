@@ -3,7 +3,7 @@ import FleetEngine
 import LinuxPlatform
 import Reporting
 import SQLiteOutbox
-import TimeAndChance
+import TimeAndRandomness
 
 /// A reporter of the running service's state, which works even if the outbox doesn't answer.
 struct ServiceReporter: Sendable {

@@ -5,7 +5,7 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 package import SQLiteOutbox
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The outbox and the reporter of one vehicle, connected to the receiver, the disk and Fleet Engine.
 package struct VehicleAgent: Sendable {
@@ -27,7 +27,7 @@ package struct VehicleAgent: Sendable {
         package var observers: [any ReportingObserver]
         /// The estimate of the current time, which starts from the time of the outbox's newest update; `nil` for
         /// recorded logs.
-        package var present: ApproximatePresent?
+        package var present: TimeEstimator?
         /// The progress of the service's stages; `nil` outside the service. With a progress object, calls to the outbox
         /// have a time limit. The agent then also starts without the outbox, so that a driving vehicle is always
         /// visible.
@@ -39,7 +39,7 @@ package struct VehicleAgent: Sendable {
             source: any FixSource, makeDelivery: @escaping @Sendable (Configuration) -> any Delivery,
             expectedFix: UTCTime?, spacing: RequestSpacing, latestFix: @escaping @Sendable () -> UTCTime?,
             clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
-            present: ApproximatePresent? = nil, progress: StageProgress? = nil
+            present: TimeEstimator? = nil, progress: StageProgress? = nil
         ) {
             self.source = source
             self.makeDelivery = makeDelivery

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import ReportedText
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 
 /// `waypost bundle`: writes everything that a help desk needs into one text file.

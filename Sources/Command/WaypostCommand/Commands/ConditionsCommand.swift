@@ -52,7 +52,7 @@ struct ConditionsCommand {
             lines.add("severity", [code.severity.rawValue])
             lines.add("stage", [code.stage.rawValue])
             lines.add("remedy", wrapped: code.remedy)
-            if code.visibleAfter > .zero { lines.add("shown after", ["\(code.visibleAfter.spoken)"]) }
+            if code.visibleAfter > .zero { lines.add("shown after", ["\(code.visibleAfter.humanReadable)"]) }
             for line in lines.lines { try StandardOutput.write(line: line) }
         }
         return .done

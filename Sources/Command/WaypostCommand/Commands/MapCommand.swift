@@ -3,7 +3,7 @@ import GNSSReceiver
 import LinuxPlatform
 import LogReports
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 import TrackDrawing
 import Operations
 

@@ -4,7 +4,7 @@ import ReportedText
 import Reporting
 import SQLiteOutbox
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 import Waypost
 

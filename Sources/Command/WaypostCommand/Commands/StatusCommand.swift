@@ -47,11 +47,16 @@ struct StatusCommand {
 enum StatusPage {
     /// Returns the facts as lines of at most `width` characters. Each fact begins with its label.
     static func facts(_ report: StatusReport, width: Int) -> [String] {
-        func ago(_ seconds: Int?) -> String { seconds.map { "\(Duration.seconds($0).spoken) ago" } ?? "none yet" }
+        func ago(_ seconds: Int?) -> String {
+            seconds.map { "\(Duration.seconds($0).humanReadable) ago" } ?? "none yet"
+        }
         var lines = LabelledLines(width: width)
         lines.add("vehicle", [report.vehicle])
-        lines.add("service", ["waypost \(report.version), up for \(Duration.seconds(report.uptimeSeconds).spoken)"])
-        if let seconds = report.privateSeconds { lines.add("private", ["for \(Duration.seconds(seconds).spoken)"]) }
+        lines.add(
+            "service", ["waypost \(report.version), up for \(Duration.seconds(report.uptimeSeconds).humanReadable)"])
+        if let seconds = report.privateSeconds {
+            lines.add("private", ["for \(Duration.seconds(seconds).humanReadable)"])
+        }
         lines.add("receiver", wrapped: report.receiver.state)
         lines.add(
             "last fix",
@@ -59,16 +64,17 @@ enum StatusPage {
         if let reporting = report.reporting { lines.add("updates", wrapped: reporting) }
         let earlier =
             report.delivery.timeOfFix.map { "none since the start; the last delivered fix is from \($0)" } ?? "none yet"
-        let delivery = report.delivery.secondsSinceDelivery.map { "\(Duration.seconds($0).spoken) ago" } ?? earlier
+        let delivery =
+            report.delivery.secondsSinceDelivery.map { "\(Duration.seconds($0).humanReadable) ago" } ?? earlier
         lines.add("delivery", wrapped: delivery)
         if let seconds = report.delivery.nextAttemptSeconds, seconds > 0 {
-            lines.add("next attempt", ["in \(Duration.seconds(seconds).spoken)"])
+            lines.add("next attempt", ["in \(Duration.seconds(seconds).humanReadable)"])
         }
         let ledger = report.ledger
         let outbox = report.outbox
         if let bytes = outbox.usedBytes, let limit = outbox.maximumBytes {
             let oldest =
-                outbox.oldestPendingSeconds.map { ", the oldest \(Duration.seconds($0).spoken) old" } ?? ""
+                outbox.oldestPendingSeconds.map { ", the oldest \(Duration.seconds($0).humanReadable) old" } ?? ""
             lines.add(
                 "queue",
                 wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(Int(bytes))) of "
@@ -76,7 +82,7 @@ enum StatusPage {
         }
         if let token = report.token { lines.add("token", wrapped: text(for: token)) }
         if let offset = report.host.clockOffsetSeconds, abs(offset) > 1 {
-            lines.add("clock", ["\(Duration.seconds(offset).spoken) \(offset > 0 ? "ahead" : "behind")"])
+            lines.add("clock", ["\(Duration.seconds(offset).humanReadable) \(offset > 0 ? "ahead" : "behind")"])
         }
         if let memory = report.host.residentBytes, let disk = report.host.freeDiskBytes {
             lines.add(
@@ -110,9 +116,9 @@ enum StatusPage {
     }
 
     private static func text(for token: StatusReport.Token) -> String {
-        let life = token.secondsLeft.map { "in use for another \(Duration.seconds($0).spoken)," } ?? "no token"
+        let life = token.secondsLeft.map { "in use for another \(Duration.seconds($0).humanReadable)," } ?? "no token"
         let rejection = token.lastRejection.map { reason in
-            let ago = token.lastRejectionSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
+            let ago = token.lastRejectionSecondsAgo.map { " \(Duration.seconds($0).humanReadable) ago" } ?? ""
             return "; last failure\(ago): \(reason)"
         }
         return "\(life) from \(token.provider)\(rejection ?? "")"

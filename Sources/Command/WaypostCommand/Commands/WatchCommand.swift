@@ -2,7 +2,7 @@ import FleetEngine
 import LinuxPlatform
 import ReportedText
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 import TrackDrawing
 import Operations
 

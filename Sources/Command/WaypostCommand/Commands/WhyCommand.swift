@@ -1,6 +1,6 @@
 import LinuxPlatform
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 
 /// `waypost why`: prints the running service's active conditions with their remedies, or that all is well.

@@ -1,6 +1,6 @@
 import LinuxPlatform
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 import TrackDrawing
 import Operations
 

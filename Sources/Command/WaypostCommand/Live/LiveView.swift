@@ -1,6 +1,6 @@
 import LinuxPlatform
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 
 /// `waypost status --watch`: shows the running service's status on the whole terminal and keeps it current.

@@ -1,7 +1,7 @@
 import Conditions
 import ReportedText
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 
 /// The state of the service that the live view shows: its last report, and events found by comparing successive

@@ -1,7 +1,7 @@
 import GNSS
 import LogReports
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 import TrackDrawing
 
 /// The output of `waypost fixes --summary`: one section per log and, unless there is exactly one log, a total.

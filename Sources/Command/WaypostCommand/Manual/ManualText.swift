@@ -1,5 +1,5 @@
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 import Operations
 
 /// A manual page in man(7) format, built line by line.

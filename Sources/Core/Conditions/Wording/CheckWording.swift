@@ -119,7 +119,7 @@ extension CheckFinding {
         case .outbox(let finding): Wording("outbox.path: \(finding.wording.cause)", finding.wording.remedy)
         case .economyDurability(let updates, let span):
             Wording(
-                "economy: a crash may lose up to \(updates) updates from the last \(span.spoken)",
+                "economy: a crash may lose up to \(updates) updates from the last \(span.humanReadable)",
                 "set outbox.durability to full if no update may be lost")
         case .stateWithoutEffect(let key):
             Wording(

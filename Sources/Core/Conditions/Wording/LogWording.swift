@@ -19,7 +19,7 @@ extension FixSourceError: CustomStringConvertible {
 extension LogFault {
     /// Returns the fault's cause and its remedy. The cause begins with the log's `name`.
     func wording(for name: String) -> Wording {
-        let name = ReportedText(name, limit: ReportedText.longestSentence)
+        let name = ReportedText(name, limit: ReportedText.maximumSentenceLength)
         func logWording(_ cause: ReportedText, _ remedy: ReportedText = "") -> Wording {
             Wording("\(name) \(cause)", remedy)
         }

@@ -78,7 +78,7 @@ extension OnlineFinding {
                 code == .noPosition ? Condition.noPosition.remedy : "")
         case .wrongFixTime(let fix, let lag, let clock):
             Wording(
-                "\(fix); its time is \(lag.spoken) \(lag > .zero ? "behind" : "ahead of") \(clock.words)",
+                "\(fix); its time is \(lag.humanReadable) \(lag > .zero ? "behind" : "ahead of") \(clock.words)",
                 Self.isTimeZoneOffset(lag) ? "the receiver may send local time: set it to UTC" : clock.remedy)
         case .vehicleRejected(let cause):
             Wording(

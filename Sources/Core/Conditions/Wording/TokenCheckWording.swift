@@ -22,18 +22,18 @@ extension TokenFinding {
         switch self {
         case .expiredByHostClock(let time):
             Wording(
-                "the token expired \(time.spoken) ago by this host's clock",
+                "the token expired \(time.humanReadable) ago by this host's clock",
                 "the issuer must make a new token; if a clock is wrong, set it")
         case .issuedInFuture(let time, let accepted):
             Wording(
                 """
-                the token was issued \(time.spoken) ahead of this host's clock, but Fleet Engine accepts at most \
-                \(accepted.spoken)
+                the token was issued \(time.humanReadable) ahead of this host's clock, but Fleet Engine accepts at most \
+                \(accepted.humanReadable)
                 """,
                 "set the clock that is wrong")
         case .certificateExpiring(let date, let time):
             Wording(
-                "the token endpoint's certificate expires on \(date), in \(time.spoken)", "renew it before then")
+                "the token endpoint's certificate expires on \(date), in \(time.humanReadable)", "renew it before then")
         case .expiryInMilliseconds:
             Wording(
                 "Fleet Engine rejects an exp in milliseconds, which is thousands of years ahead",

@@ -40,7 +40,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 """,
                 "the issuer must make a new token earlier")
         case .questionableToken(let doubt): doubt.wording
-        case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.longestSentence), "")
+        case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.maximumSentenceLength), "")
         case .processesLeftRunning(let command, _, let processID?):
             Wording(
                 """
@@ -111,7 +111,7 @@ extension ExpiryWarning {
         switch self {
         case .dateBeforeIssue(let time):
             return Wording(
-                "the Date of its answer is \(time.spoken) before the token's own iat, and is ignored",
+                "the Date of its answer is \(time.humanReadable) before the token's own iat, and is ignored",
                 "set the backend's clock")
         case .dateAfterExpiry(let seconds):
             return Wording(

@@ -219,10 +219,11 @@ extension ProviderFault {
         let callBack: ReportedText = "make the provider call its completion handler on every path"
         return switch self {
         case .silent(let time):
-            Wording("the token provider gave neither a token nor an error in \(time.spoken)", callBack)
-        case .notCalledBack(let time): Wording("the token provider did not call back within \(time.spoken)", callBack)
+            Wording("the token provider gave neither a token nor an error in \(time.humanReadable)", callBack)
+        case .notCalledBack(let time):
+            Wording("the token provider did not call back within \(time.humanReadable)", callBack)
         case .blockedByEarlierCall(let time):
-            Wording("the token provider was blocked by another fetchToken for \(time.spoken)", callBack)
+            Wording("the token provider was blocked by another fetchToken for \(time.humanReadable)", callBack)
         case .busy:
             Wording("the token provider has not returned from an earlier fetchToken, which has timed out", callBack)
         case .emptyAnswer:

@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// The values and flags from the sentences received so far for one epoch.
 struct Epoch {

@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// An assembler that combines the sentences of each epoch and decides when the epoch is complete.
 ///

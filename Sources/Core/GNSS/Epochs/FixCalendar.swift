@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// A calendar that determines the dates of fixes. Most sentences contain only a time of day.
 ///

@@ -51,7 +51,7 @@ struct EpochExplanation {
     }
 
     private var endingDescription: String {
-        switch epoch.ending {
+        switch epoch.completionEvent {
         case .learnedLastSentence(let source): "at \(name(of: source)), the last sentence of this receiver's epochs"
         case .nextEpoch(let source): "at \(name(of: source)), where another epoch begins"
         case .endOfLog, nil: "at the end of the log"

@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// A trace of a log as the decoder reads it. It records the outcome of each sentence on the requested lines, and the
 /// reason for the outcome.
@@ -189,7 +189,7 @@ extension LogTrace {
 /// An epoch of a log as the decoder assembled it.
 struct TracedEpoch {
     /// The event that completed the epoch.
-    enum Ending {
+    enum CompletionEvent {
         /// The arrival of the sentence that is known to be the last of this receiver's epochs.
         case learnedLastSentence(SentencePlace)
         /// The arrival of the first sentence of another epoch.
@@ -211,7 +211,7 @@ struct TracedEpoch {
     var vetoes: [Veto] = []
     /// The epoch's outcome; `nil` until the epoch is complete, or if the epoch has no time of day.
     var completion: EpochCompletion?
-    var ending: Ending?
+    var completionEvent: CompletionEvent?
     /// The epoch's fix; `nil` if there is none, or while it waits for a date.
     var fix: Fix?
     /// The sentence whose date released the fix; `nil` if the fix didn't have to wait for a date.

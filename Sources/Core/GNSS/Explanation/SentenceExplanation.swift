@@ -1,5 +1,5 @@
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 
 /// An explanation of one sentence and of its epoch's outcome.
 struct SentenceExplanation {

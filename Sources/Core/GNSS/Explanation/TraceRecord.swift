@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// The sentences on the requested lines with their epochs, and the sentences from which dates were taken.
 struct TraceRecord {
@@ -90,11 +90,11 @@ struct TraceRecord {
     }
 
     private mutating func completeCurrentEpoch(
-        as completion: EpochCompletion?, by ending: TracedEpoch.Ending, after: EpochAssembler, emitted: [Fix]
+        as completion: EpochCompletion?, by event: TracedEpoch.CompletionEvent, after: EpochAssembler, emitted: [Fix]
     ) {
         guard let completion else { return }
         currentEpoch.completion = completion
-        currentEpoch.ending = ending
+        currentEpoch.completionEvent = event
         if completion == .undated { waitingEpochs.append(currentEpoch) }
         if completion == .fix, let fix = emitted.last(where: { currentEpoch.hasTime(of: $0) }) {
             currentEpoch.sources[.bodyHeading] = fix.bodyHeadingDegrees == nil ? nil : headingSource

@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// The format for comma-separated values, with one row per fix. Unknown values are empty.
 package enum CSVFormat {

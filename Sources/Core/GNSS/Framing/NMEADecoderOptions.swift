@@ -1,4 +1,4 @@
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The options of `NMEADecoder`. The defaults suit recorded logs.
 package struct NMEADecoderOptions: Sendable {

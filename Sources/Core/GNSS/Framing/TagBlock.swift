@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// A tag block before a sentence, such as `\s:r3669961,c:1120959341*51\` (NMEA 0183 4.0). It contains the sender and
 /// the time of sending.

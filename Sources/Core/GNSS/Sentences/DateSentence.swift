@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// ZDA and PUBX,04: a date with a time of day. These sentences have no flag that says whether the date is valid.
 struct DateSentence: Hashable {

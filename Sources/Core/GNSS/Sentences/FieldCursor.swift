@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// A cursor that reads the fields of one framed sentence from left to right.
 ///

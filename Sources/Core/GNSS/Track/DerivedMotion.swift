@@ -1,5 +1,5 @@
 import CMath
-import TimeAndChance
+import TimeAndRandomness
 
 /// A derivation of speed and course from positions, for receivers that don't report them correctly. It processes one
 /// fix at a time, in bounded memory.

@@ -1,4 +1,4 @@
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The motion of a vehicle at the time of a fix, as decided by `MotionClassifier`.
 ///

@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// A check of whether the speeds and courses that a receiver reports agree with its track.
 ///

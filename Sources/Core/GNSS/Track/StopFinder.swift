@@ -1,4 +1,4 @@
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A search for a track's stops, which are the places where the vehicle stands (`MotionClassifier`) for at least a
 /// minimum time.

@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// A classifier that decides for each fix whether the track continues to that fix or breaks before it, and why it
 /// breaks.

@@ -1,5 +1,5 @@
 import CMath
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// An algorithm for the smallest set of a track's points that still shows where the vehicle was, and when.
 ///

@@ -1,4 +1,4 @@
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The statistics of a track.
 package struct TrackStatistics: Sendable {

@@ -1,4 +1,4 @@
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The service that updates are delivered to. `FleetEngineDelivery` implements this protocol.
 ///

@@ -23,7 +23,7 @@ package actor MemoryOutbox: Outbox {
     private var maximumDeliveryTime = Duration.zero
 
     /// The maximum time from an update's acceptance to its delivery, or until now if it is pending.
-    package var longestWait: Duration {
+    package var maximumWait: Duration {
         max(maximumDeliveryTime, rows.first.map { clock.now - $0.acceptedAt } ?? .zero)
     }
 

@@ -1,6 +1,6 @@
 package import GNSS
 package import ReportedText
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A receiver of reporting events. It is called from many tasks, and must return at once.
 package protocol ReportingObserver: Sendable {

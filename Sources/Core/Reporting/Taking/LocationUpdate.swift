@@ -1,5 +1,5 @@
 package import GNSS
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A position to report, as the outbox stores it and as it is delivered.
 ///

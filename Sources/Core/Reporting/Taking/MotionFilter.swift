@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// A filter that corrects accepted fixes by the vehicle's motion. A parked vehicle stays in one place, and speed,
 /// heading and accuracy agree with the track.

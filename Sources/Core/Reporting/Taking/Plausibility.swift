@@ -1,5 +1,5 @@
 package import GNSS
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A check that a fix is plausible, given its position, its time, and the motion since the previous fix.
 ///

@@ -1,5 +1,5 @@
 package import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// The rule for which fixes become updates. While the vehicle moves, the rule of the policy applies. While the vehicle
 /// is parked, there is an update at each heartbeat.

@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// The taking lane, from a fix to an accepted update: plausibility, privacy, motion, shape, policy, spacing, outbox.
 extension ReportingState {

@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// The rule for whether a live receiver's fix follows the last request too soon. Requests thus stay five seconds apart
 /// even if a request was late, for example because it waited for a token. A position that is already queued is never

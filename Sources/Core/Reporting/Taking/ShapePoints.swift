@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// The points between two updates, such as a corner, a stop or the end of a tunnel. With them, the reported track stays
 /// within a tolerance of every fix. A point consists only of a time and a position. Its speed and heading follow from

@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// A map in one size, as SVG. It shows the track over a metric grid, its markers, and those labels for which there is
 /// room.

@@ -1,6 +1,6 @@
 package import GNSS
 import ReportedText
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// Functions that format figures for people, with a sensible number of digits and a unit.
 package enum FigureText {

@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// A chart of speed and altitude over time, as SVG. Times without a value are left blank.
 struct ProfileDrawing {

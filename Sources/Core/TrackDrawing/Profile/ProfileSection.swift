@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// The section of a page that shows speed and altitude over time.
 extension TrackMap {

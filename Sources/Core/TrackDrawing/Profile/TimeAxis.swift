@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// A time axis from left to right. It consists of runs, which are periods without a break in the track, and the pauses
 /// between them. All runs have the same scale. Long pauses are shortened if the pauses would take up more room than the

@@ -1,5 +1,5 @@
 import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// The speed and altitude of a track over time, in bounded memory. The longer the track is, the more time each sample
 /// covers.

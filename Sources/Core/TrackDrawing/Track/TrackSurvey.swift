@@ -1,5 +1,5 @@
 package import GNSS
-import TimeAndChance
+import TimeAndRandomness
 
 /// Everything that a page shows about a track, collected one fix at a time in bounded memory.
 package struct TrackSurvey: Sendable {

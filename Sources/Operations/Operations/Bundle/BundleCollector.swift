@@ -5,7 +5,7 @@ package import Reporting
 import ReportedText
 import SQLiteOutbox
 import StrictJSON
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A collector of the parts of a support bundle. It collects the parts concurrently, each within a time limit.
 package struct BundleCollector: Sendable {

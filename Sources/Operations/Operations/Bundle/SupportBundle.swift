@@ -1,6 +1,6 @@
 import ReportedText
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// A text file that describes a vehicle's service to a help desk, without secrets or coordinates.
 ///

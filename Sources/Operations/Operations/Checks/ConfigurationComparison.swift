@@ -1,7 +1,7 @@
 package import Conditions
 import LinuxPlatform
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 
 /// A comparison of the configuration file being checked and the one that the running service uses.
 package enum ConfigurationComparison {
@@ -22,7 +22,7 @@ package enum ConfigurationComparison {
         guard let loaded = report.configuration else { return nil }
         if let other = loaded.file, !isSameFile(other) { return .otherFile(other, checked: file) }
         if let rejection = report.conditions.first(where: { $0.code == ConditionCode.reloadRejected.rawValue }) {
-            let problems = rejection.causes.map { ReportedText($0.cause, limit: ReportedText.longestSentence) }
+            let problems = rejection.causes.map { ReportedText($0.cause, limit: ReportedText.maximumSentenceLength) }
             return .rejectedReload(problems, loadedAt: loaded.loadedAt)
         }
         guard let time = UTCTime(rfc3339: loaded.loadedAt), let changedAt,

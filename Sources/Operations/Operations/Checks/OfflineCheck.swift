@@ -5,7 +5,7 @@ import Glibc
 import LinuxPlatform
 import ReportedText
 import SQLiteOutbox
-package import TimeAndChance
+package import TimeAndRandomness
 import VehicleAuthorization
 
 /// One line in the output of `waypost check`: the subject and the result of a check.

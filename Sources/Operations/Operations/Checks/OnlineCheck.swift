@@ -8,7 +8,7 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 import SQLiteOutbox
-package import TimeAndChance
+package import TimeAndRandomness
 import VehicleAuthorization
 
 /// A trial of a configuration with the service's own code: first the outbox, then the receiver, the token and Fleet
@@ -107,7 +107,8 @@ package enum OnlineCheck {
     private static func serviceLine(
         _ report: StatusReport, isOurs: Bool, _ difference: OnlineFinding.OtherConfiguration?
     ) -> CheckLine {
-        let service = "waypost \(report.version) is running (up \(Duration.seconds(report.uptimeSeconds).spoken))"
+        let service =
+            "waypost \(report.version) is running (up \(Duration.seconds(report.uptimeSeconds).humanReadable))"
         guard isOurs else {
             return CheckLine(.note, "service", .otherVehicle(report.vehicle, difference, service: service))
         }
@@ -221,7 +222,7 @@ extension OnlineCheck {
             age <= Int(timeLimits.fix / .seconds(1))
         else {
             let finding = OnlineFinding.staleFix(
-                state: ReportedText(receiver.state, limit: ReportedText.longestSentence),
+                state: ReportedText(receiver.state, limit: ReportedText.maximumSentenceLength),
                 ReceiverState.Kind(rawValue: receiver.kind), age: receiver.secondsSinceFix)
             return CheckLine(.fail, "receiver", finding)
         }

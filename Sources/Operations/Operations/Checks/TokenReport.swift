@@ -4,7 +4,7 @@ package import FleetEngine
 import LinuxPlatform
 import ReportedText
 import StrictJSON
-package import TimeAndChance
+package import TimeAndRandomness
 import VehicleAuthorization
 
 /// A report for people on a token that was requested from the configured provider.
@@ -33,7 +33,7 @@ package struct TokenReport: Sendable {
         switch try await request(configuration, trip: trip) {
         case .success(let report): return report
         case .failure(let error):
-            let pause = error.retryAfter.map { "; the pause is \($0.spoken)" } ?? ""
+            let pause = error.retryAfter.map { "; the pause is \($0.humanReadable)" } ?? ""
             throw AgentError(
                 error.code == .misconfigured ? .configuration : .unavailable, "\(error)\(pause)",
                 condition: trip == nil ? ConditionCode(error.fault) : nil)
@@ -128,7 +128,7 @@ package struct TokenReport: Sendable {
 
     /// The text about the token in the output of `check --online`.
     package var summary: String {
-        let life = answer.token.lifetime.map { "\($0.spoken) left" } ?? "no expiry stated"
+        let life = answer.token.lifetime.map { "\($0.humanReadable) left" } ?? "no expiry stated"
         let words = verdict.problem ?? "\(role), \(life)"
         return redacted("\(words)\(remarks.map { "; note: \($0)" }.joined())")
     }
@@ -136,7 +136,7 @@ package struct TokenReport: Sendable {
     /// Returns `text` with secrets removed, because `text` may quote the token's claims, and a claim may contain a
     /// secret.
     private func redacted(_ text: String) -> String {
-        ReportedText(text, without: [rawToken], limit: ReportedText.longestSentence).description
+        ReportedText(text, without: [rawToken], limit: ReportedText.maximumSentenceLength).description
     }
 
     /// The named lines that describe the token, without its signature.
@@ -150,7 +150,8 @@ package struct TokenReport: Sendable {
         if let time = parsed.expiry {
             lines.append(("expires", relativeTime(time, ifPast: "ago", ifFuture: "from now")))
         }
-        lines.append(("life", token.lifetime.map { $0 > .zero ? "\($0.spoken) left" : "expired" } ?? "not stated"))
+        lines.append(
+            ("life", token.lifetime.map { $0 > .zero ? "\($0.humanReadable) left" : "expired" } ?? "not stated"))
         lines.append(("stated", expiryComparison))
         lines.append(("clocks", clockComparison))
         lines += ClaimText.lines(of: parsed.header).map { ("header", $0) }
@@ -181,14 +182,14 @@ package struct TokenReport: Sendable {
         // to arrive.
         guard abs(difference.components.seconds) > 2 else { return "this host and the issuer agree" }
         return
-            "this host is \(difference.spoken) \(difference > .zero ? "ahead of" : "behind") the issuer; one of the clocks is wrong"
+            "this host is \(difference.humanReadable) \(difference > .zero ? "ahead of" : "behind") the issuer; one of the clocks is wrong"
     }
 
     private func relativeTime(_ time: Double, ifPast past: String, ifFuture future: String) -> String {
         guard abs(time) < 253_402_300_800 else { return "\(time), which isn't a time in seconds since 1970" }
         let text = UTCTime(millisecondsSince1970: Int64(time) * 1000).shortestDescription
         let difference = Duration.milliseconds(Int64((time - hostTime) * 1000))
-        return "\(text), \(difference.spoken) \(difference > .zero ? future : past)"
+        return "\(text), \(difference.humanReadable) \(difference > .zero ? future : past)"
     }
 }
 

@@ -3,7 +3,7 @@ import Conditions
 import CurlTransport
 package import LinuxPlatform
 import ReportedText
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 
 /// The PEM files that a section of the configuration names for its connections.
@@ -170,6 +170,6 @@ extension CertificateValidity {
         if left < .zero { return (true, "expired on \(end.shortestDescription), so it is rejected: \(remedy)") }
         if now < begin { return (true, "is not valid before \(begin.shortestDescription): \(remedy)") }
         guard left < Self.minimumLifetime else { return nil }
-        return (false, "expires on \(end.shortestDescription), in \(left.spoken): replace it before then")
+        return (false, "expires on \(end.shortestDescription), in \(left.humanReadable): replace it before then")
     }
 }

@@ -8,7 +8,7 @@ package import HTTPMessages
 package import LinuxPlatform
 import ReportedText
 package import Reporting
-package import TimeAndChance
+package import TimeAndRandomness
 package import VehicleAuthorization
 
 extension Configuration {
@@ -142,7 +142,7 @@ extension Configuration {
     ) throws(AgentError) -> any HTTPTransport {
         if let problem = files.problems.first {
             guard toleratesFiles else { throw AgentError(.configuration, problem) }
-            return UnusableTransport(problem: ReportedText(problem, limit: ReportedText.longestSentence))
+            return UnusableTransport(problem: ReportedText(problem, limit: ReportedText.maximumSentenceLength))
         }
         var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.caFile)
         if let connections { options.maximumConnections = connections }

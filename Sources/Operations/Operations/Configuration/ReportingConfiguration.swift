@@ -65,11 +65,11 @@ package struct ReportingConfiguration: Sendable, Hashable {
 extension ReportingConfiguration {
     /// A description of when updates are made, for the status report.
     package var schedule: String {
-        let parked = "every \(heartbeat.spoken) while parked"
+        let parked = "every \(heartbeat.humanReadable) while parked"
         return switch policy {
-        case .interval(let interval): "every \(interval.spoken); \(parked)"
+        case .interval(let interval): "every \(interval.humanReadable); \(parked)"
         case .accuracy(let meters, let maximum):
-            "when the position that a follower extrapolates would be \(meters) m off, and at least every \(maximum.spoken); \(parked)"
+            "when the position that a follower extrapolates would be \(meters) m off, and at least every \(maximum.humanReadable); \(parked)"
         }
     }
 }

@@ -2,7 +2,7 @@ import GNSS
 import LinuxPlatform
 import ReportedText
 package import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// A log of normal events: the receiver's states, the first delivery and, at debug level, every update. Faults aren't
 /// logged here, because they are conditions, which `AgentMonitor` logs.
@@ -124,6 +124,6 @@ private struct FirstDelivery {
 
     /// Returns the delay as text, such as `40 ms` or `12 s`.
     private static func delayText(_ delay: Duration) -> String {
-        delay < .seconds(2) ? "\(Int(delay / .milliseconds(1))) ms" : delay.spoken
+        delay < .seconds(2) ? "\(Int(delay / .milliseconds(1))) ms" : delay.humanReadable
     }
 }

@@ -2,7 +2,7 @@ package import Conditions
 import LinuxPlatform
 import ReportedText
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// A writer of log lines to standard error, as text or JSON. If journald reads standard error, each line of text begins
 /// with a priority prefix (sd-daemon(3)).

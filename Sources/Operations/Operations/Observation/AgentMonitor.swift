@@ -5,7 +5,7 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 package import SQLiteOutbox
-package import TimeAndChance
+package import TimeAndRandomness
 package import VehicleAuthorization
 
 /// A monitor that keeps the state of one agent for the status, metrics and summaries, and logs the agent's conditions.
@@ -234,7 +234,7 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Records that a reload was rejected because of `problems`.
     package func note(rejectedReload problems: [ConfigurationProblem]) {
-        let causes = problems.map { ReportedText($0.sentence, limit: ReportedText.longestSentence) }
+        let causes = problems.map { ReportedText($0.sentence, limit: ReportedText.maximumSentenceLength) }
         changeState { state, now in
             let condition = Condition(
                 rejectedReload: causes.first ?? "", and: Array(causes.dropFirst()), at: now)

@@ -1,7 +1,7 @@
 import Conditions
 import ReportedText
 import Reporting
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The verdict on the service's health, which `waypost why`, the technician's page and the screen show first.
 package struct Verdict: Sendable, Hashable {
@@ -56,7 +56,7 @@ extension StatusReport {
             return Verdict(kind: isCatchingUp ? .catchingUp : .well, paragraphs: paragraphs)
         }
         if let seconds = delivery.nextAttemptSeconds, seconds >= Self.minimumWait {
-            let text = "The next attempt is in \(Duration.seconds(seconds).spoken)."
+            let text = "The next attempt is in \(Duration.seconds(seconds).humanReadable)."
             paragraphs.append([Verdict.Line(part: .safety, text: text)])
         }
         return Verdict(kind: .trouble, paragraphs: paragraphs)
@@ -86,14 +86,14 @@ extension StatusReport {
             [Verdict.Line(part: .title, text: title), Verdict.Line(part: .cause, text: text)]
         }
         guard let delivered = delivery.secondsSinceDelivery else {
-            let started = "The service started \(Duration.seconds(uptimeSeconds).spoken) ago"
+            let started = "The service started \(Duration.seconds(uptimeSeconds).humanReadable) ago"
             guard receiver.secondsSinceFix != nil else {
                 return lines("Starting", "\(started) and has no position yet.")
             }
             return lines("Starting", "\(started), and its first update is being delivered.")
         }
         let rest = ledger.pending == 0 ? "nothing is" : Self.subjectAndVerb(for: ledger.pending)
-        let last = "The last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest) pending."
+        let last = "The last delivery was \(Duration.seconds(delivered).humanReadable) ago, and \(rest) pending."
         guard isCatchingUp else { return lines("All is well", last) }
         return lines("Catching up", "\(last) The newest position goes first; the earlier ones follow by themselves.")
     }

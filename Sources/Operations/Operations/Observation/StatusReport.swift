@@ -3,7 +3,7 @@ import GNSS
 import ReportedText
 package import Reporting
 package import SQLiteOutbox
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The status of the running service, which `GET /status` returns. The responses to `/healthz` and `/metrics` are
 /// derived from it.

@@ -1,7 +1,7 @@
 import Conditions
 import GNSS
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 import TrackDrawing
 
 /// The data for one refresh of the technician's page.

@@ -3,7 +3,7 @@ import GNSS
 import LinuxPlatform
 import ReportedText
 package import Reporting
-import TimeAndChance
+import TimeAndRandomness
 import TrackDrawing
 
 /// The events of the last hour that the technician's page shows: positions, deliveries, failures and log lines. They

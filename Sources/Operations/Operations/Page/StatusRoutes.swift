@@ -2,7 +2,7 @@ import HTTPMessages
 package import HTTPService
 import LinuxPlatform
 import StrictJSON
-package import TimeAndChance
+package import TimeAndRandomness
 import TrackDrawing
 
 /// The routes of the status address: the technician's page, the data that its script loads, `/healthz`, `/metrics` and

@@ -45,5 +45,5 @@ package struct Stall: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A description that contains the stage, the problem and its duration.
-    package var description: String { "\(stage.rawValue): \(stage.stallDescription) for \(duration.spoken)" }
+    package var description: String { "\(stage.rawValue): \(stage.stallDescription) for \(duration.humanReadable)" }
 }

@@ -2,7 +2,7 @@ import Conditions
 import Glibc
 import LinuxPlatform
 import StrictJSON
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The reason why the previous run terminated itself. It is stored in a small file next to the outbox. The run writes
 /// the file when it ends, and the next start removes the file.

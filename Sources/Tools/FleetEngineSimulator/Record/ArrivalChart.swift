@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// The data of a small bar chart on the page. It counts the positions that arrived from one vehicle in each second of
 /// the last quarter of an hour.

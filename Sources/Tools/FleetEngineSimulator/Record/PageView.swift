@@ -2,7 +2,7 @@ import FleetEngine
 import GNSS
 import ReportedText
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 import TrackDrawing
 
 /// The data that the page shows at one moment. The page requests new data every second.

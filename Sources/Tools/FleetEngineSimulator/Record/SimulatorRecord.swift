@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Reporting
 import StrictJSON
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// The record of requests and responses, in bounded memory. Its counts are complete, but its lists contain only the
 /// newest entries.

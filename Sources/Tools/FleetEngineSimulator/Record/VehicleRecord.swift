@@ -1,5 +1,5 @@
 import Glibc
-import TimeAndChance
+import TimeAndRandomness
 
 package struct VehicleRecord: Sendable {
     /// A point of the track. The track has one point for each distinct fix time.

@@ -1,6 +1,6 @@
 import ReportedText
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// The simulated vehicles, which requests read and change according to Fleet Engine's rules.
 struct Fleet {

@@ -1,5 +1,5 @@
 import StrictJSON
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// A reader of JSON messages that checks every name, type and range against a schema. It doesn't stop at the first
 /// error.

@@ -1,6 +1,6 @@
 import FleetEngine
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// A simulated trip of one vehicle. The trip's status depends on the distance that the vehicle has driven since its
 /// first position.

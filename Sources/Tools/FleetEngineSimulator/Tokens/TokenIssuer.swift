@@ -1,7 +1,7 @@
 import HTTPMessages
 import HTTPService
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// The token endpoint of a simulated backend, which injects the configured faults.
 struct TokenIssuer: Sendable {

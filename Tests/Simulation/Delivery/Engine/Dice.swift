@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// The random numbers of a run. Each part of the world has its own stream, so that the draws of one part don't affect
 /// the other parts.

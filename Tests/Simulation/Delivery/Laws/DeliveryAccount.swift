@@ -1,5 +1,5 @@
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// The simulation's own account of every update that the outbox accepted or Fleet Engine received.
 ///

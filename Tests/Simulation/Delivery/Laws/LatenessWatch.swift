@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// A watch over the laws about time. These laws apply while the path works: the vehicle's process runs, and every delay
 /// that the retry rules allow after a fault is over.

@@ -1,5 +1,5 @@
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// The identity of an update in a request: its time and place.
 struct UpdateKey: Hashable {

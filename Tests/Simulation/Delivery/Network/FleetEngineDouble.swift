@@ -1,7 +1,7 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import TimeAndChance
+import TimeAndRandomness
 
 /// A simulated Fleet Engine that accepts well-formed and authorised requests, and fails at times. It reports every
 /// request to the account, which judges the laws.

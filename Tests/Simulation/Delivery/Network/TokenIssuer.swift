@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 
 /// The operator's token backend: slow, busy, down, or wrong. It remembers every token in order to judge the laws about

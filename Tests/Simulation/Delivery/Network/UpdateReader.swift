@@ -1,7 +1,7 @@
 import FleetEngine
 import HTTPMessages
 import StrictJSON
-import TimeAndChance
+import TimeAndRandomness
 
 /// A reader that checks an update's names, mask, types and ranges as strictly as Fleet Engine.
 enum UpdateReader {

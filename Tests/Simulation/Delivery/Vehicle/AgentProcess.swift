@@ -3,7 +3,7 @@ import FleetEngineDelivery
 import HTTPMessages
 import Reporting
 import SQLiteOutbox
-import TimeAndChance
+import TimeAndRandomness
 import VehicleAuthorization
 
 /// A process of the service: the real components, connected as in `VehicleAgent`, in the simulated world.

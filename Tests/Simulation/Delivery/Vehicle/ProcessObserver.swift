@@ -1,6 +1,6 @@
 import GNSS
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// An observer that records a process's events in the trace, and checks them against the laws.
 struct ProcessObserver: ReportingObserver {

@@ -2,7 +2,7 @@ import GNSS
 import ReceiverSimulator
 import ReportedText
 import Reporting
-import TimeAndChance
+import TimeAndRandomness
 
 /// The vehicle's receiver: it writes sentences, sometimes damaged, which the real decoder reads.
 ///

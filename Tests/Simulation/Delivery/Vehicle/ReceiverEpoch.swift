@@ -1,5 +1,5 @@
 import ReceiverSimulator
-import TimeAndChance
+import TimeAndRandomness
 
 /// The contents of a receiver's sentences for one moment.
 struct ReceiverEpoch {

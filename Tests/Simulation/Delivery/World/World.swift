@@ -1,4 +1,4 @@
-import TimeAndChance
+import TimeAndRandomness
 
 /// The world of one vehicle: its time, its faults, and the laws that must hold.
 ///

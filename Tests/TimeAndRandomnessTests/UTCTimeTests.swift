@@ -1,5 +1,5 @@
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @Suite struct UTCTimes {
     @Test(arguments: [

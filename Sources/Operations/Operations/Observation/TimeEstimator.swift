@@ -1,6 +1,6 @@
 import LinuxPlatform
 package import Reporting
-package import TimeAndChance
+package import TimeAndRandomness
 
 /// An estimate of the current time, accurate to within years. This accuracy is enough to resolve a receiver's ambiguous
 /// week number.
@@ -10,7 +10,7 @@ package import TimeAndChance
 ///
 /// A server's time is ignored if it is long before the release or decades after it, and an unsynchronised host clock is
 /// never used.
-package final class ApproximatePresent: ReportingObserver {
+package final class TimeEstimator: ReportingObserver {
     private struct Sources {
         var lastFixTime: UTCTime
         var server: UTCTime?

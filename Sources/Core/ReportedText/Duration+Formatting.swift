@@ -1,6 +1,6 @@
 extension Duration {
     /// The duration as text, rounded to one unit and without a sign: `90 s`, `60 min`, `3 h`, `2 days`, `56 years`.
-    package var spoken: String {
+    package var humanReadable: String {
         let seconds = components.seconds.magnitude
         return switch seconds {
         case ..<120: "\(seconds) s"

@@ -1,5 +1,5 @@
 import Testing
-import TimeAndChance
+import TimeAndRandomness
 
 @Suite struct SeededDraws {
     /// The first numbers of the published generator for the seed 0.
