@@ -14,6 +14,14 @@ import WaypostTestSupport
         Properties(shown: lines.joined(separator: "\n"), sources: "")
     }
 
+    /// The kinds of serial ports on PCs, over USB, and on the boards of gateways, and the kernel's GNSS devices.
+    @Test(arguments: ["ttyUSB", "ttyACM", "ttyS", "ttyAMA", "ttymxc", "ttyLP", "ttyTHS", "ttyMSM", "gnss"])
+    func useAUnitThatAllowsReceivers(kind: String) throws {
+        let unit = try String(
+            contentsOf: Fixtures.checkout.appending(path: "packaging/waypost.service"), encoding: .utf8)
+        #expect(unit.contains("\nDeviceAllow=char-\(kind) rw\n"))
+    }
+
     @Test(
         arguments: [
             ("ProtectSystem=strict", ["--property=ProtectSystem=strict"]),

@@ -57,6 +57,9 @@ import WaypostTestSupport
             await simulator.endOutage()
             group.cancelAll()
         }
+        for file in [path, path + ".uploads"] {
+            #expect(try FileStatus(at: file)?.permissions == 0o600, "only its owner may read where a vehicle was")
+        }
         let lines = try String(contentsOfFile: path, encoding: .utf8)
         #expect(lines.contains("\"kind\":\"last\",\"latitude\":1.5,\"longitude\":2"))
         #expect(lines.contains("\"time\":\"2026-01-05T10:15:30.000Z\",\"vehicle\":\"providers/p/vehicles/van\"}\n"))
