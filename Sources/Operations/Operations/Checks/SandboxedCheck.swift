@@ -1,5 +1,6 @@
 import Conditions
 import LinuxPlatform
+import ReportedText
 
 /// A run of `waypost check` in the service's sandbox. systemd-run creates the sandbox from the properties that systemd
 /// reports for the service's unit.
