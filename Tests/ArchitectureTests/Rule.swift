@@ -72,6 +72,14 @@ extension Rule {
             .map { "\(file.path): opened for writing past OwnedDescriptor(writing:): \($0)" }
     }
 
+    /// Only a command executes a program image anew.
+    static let executing = Rule(name: "executing") { file in
+        let isAllowed = ["Sources/Command/", "Sources/Adapters/LinuxPlatform/Service/"].contains(
+            where: file.path.hasPrefix)
+        return isAllowed
+            ? [] : lines(of: file, containing: /\bexecv|NextImage\(/).map { "\(file.path): executes an image: \($0)" }
+    }
+
     /// A token's lifetime, a hold and a heartbeat continue while the machine sleeps.
     static let clock = Rule(name: "clock") { file in
         lines(of: file, containing: /SuspendingClock/).map { "\(file.path): stands still during suspend: \($0)" }

@@ -3,7 +3,7 @@ import WaypostTestSupport
 
 private let rules: [Rule] = [
     .imports(modules), .length, .width, .printing, .uncheckedSendable, .structuredConcurrency, .clock, .writing,
-    .foreignText, .conditions,
+    .executing, .foreignText, .conditions,
 ]
 
 /// Tests of every file below `Sources/` against every rule, and of every rule against a file that breaks it.
@@ -37,6 +37,11 @@ struct Sources {
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(opening: path, O_CREAT | O_RDWR)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(writing: path, O_WRONLY | O_TRUNC)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try Data(bytes).write(to: file)"),
+        ("executing", "Sources/Agent/Waypost/A.swift", "return .execute(NextImage(message: message))"),
+        (
+            "executing", "Sources/Adapters/LinuxPlatform/Processes/A.swift",
+            "_ = unsafe execve(path, words, environment)"
+        ),
         ("foreign text", "Sources/Agent/Waypost/A.swift", "let words = String(decoding: body, as: UTF8.self)"),
         ("foreign text", "Sources/Adapters/CurlTransport/A.swift", "unsafe String(cString: errorText)"),
         ("foreign text", "Sources/Adapters/SQLiteOutbox/A.swift", "throw E(\"damaged: \\(answer.prefix(200))\")"),
@@ -74,6 +79,7 @@ struct Sources {
         ("print", "Sources/Core/GNSS/A.swift", "let fingerprint = page.print(of: line)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(opening: path, O_RDONLY)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT)"),
+        ("executing", "Sources/Command/WaypostCommand/A.swift", "return .execute(NextImage(message: message))"),
         ("unchecked", "Sources/Adapters/LinuxPlatform/Threads/Locked.swift", "class Locked: @unchecked Sendable"),
         ("conditions", "Sources/Adapters/CurlTransport/A.swift", "HTTPTransportError(.timedOut, \"\\(cause)\")"),
         ("conditions", "Sources/Agent/Waypost/A.swift", "log.write(.warning, \"\\(warning)\")"),
