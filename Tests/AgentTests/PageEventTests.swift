@@ -88,7 +88,7 @@ import WaypostTestSupport
         for (second, text) in [(1, "old"), (2, "other"), (50, "one"), (50, "two")] {
             history.note(.warning, text, text == "other" ? nil : code, at: .seconds(second))
         }
-        let events = Operations.PageEvents(history, whileActive: isActive ? [code] : []).newestFirst
+        let events = Operations.PageEvents(history, whileActive: isActive ? [code.stage] : []).newestFirst
         #expect(events.map(\.text) == (isActive ? [code.title] : ["two", "one"]) + ["other", code.title])
     }
 }

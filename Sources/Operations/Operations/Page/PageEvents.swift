@@ -2,8 +2,9 @@ import Conditions
 
 /// The log lines of the last hour, as the technician's page shows them.
 ///
-/// The page contains the text of a failure only once. While a condition is active, its text is in the verdict.
-/// Afterwards, its text is in the newest event about it. In all other events, its title stands for it.
+/// The page contains the text of a failure only once. While a condition is active, its text is in the verdict. In the
+/// events, titles stand for all conditions of the same stage, because a failure often has several codes one after
+/// another. Afterwards, the newest event about a condition contains the condition's text.
 struct PageEvents {
     /// The events, the newest first.
     let newestFirst: [RecentHistory.Line]
@@ -11,8 +12,8 @@ struct PageEvents {
     /// The maximum time between the log lines of a condition with several causes.
     private static let groupingTime = Duration.seconds(1)
 
-    /// Selects the texts of the events in `history` while conditions with the codes in `active` are active.
-    init(_ history: RecentHistory, whileActive active: Set<ConditionCode>) {
+    /// Selects the texts of the events in `history` while conditions of the stages in `active` are active.
+    init(_ history: RecentHistory, whileActive active: Set<ConditionCode.Stage>) {
         var explained: [ConditionCode: Duration] = [:]
         var events: [RecentHistory.Line] = []
         for line in history.lines.reversed() {
@@ -20,7 +21,7 @@ struct PageEvents {
                 events.append(line)
                 continue
             }
-            if !active.contains(code), (explained[code] ?? line.at) - line.at <= Self.groupingTime {
+            if !active.contains(code.stage), (explained[code] ?? line.at) - line.at <= Self.groupingTime {
                 explained[code] = line.at
                 events.append(line)
                 continue

@@ -23,12 +23,9 @@ struct PageReport {
             // the same scale.
             "outages": .array(
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
-            "events": .array(PageEvents(history, whileActive: activeCodes).newestFirst.map(eventJSON)),
+            "events": .array(
+                PageEvents(history, whileActive: Set(status.conditions.map(\.stage))).newestFirst.map(eventJSON)),
         ])
-    }
-
-    private var activeCodes: Set<ConditionCode> {
-        Set(status.conditions.compactMap { ConditionCode(rawValue: $0.code) })
     }
 
     private var verdictJSON: JSONValue {
