@@ -80,6 +80,18 @@ struct RepairLaw {
         try expectSoundRepairs(ofRow: 299, in: store)
     }
 
+    /// The newest copy of the ledger in each file is damaged.
+    @Test func holdsForFlippedBitsOfTheLedger() throws {
+        let store = try DrainingStore.parked.get()
+        let key = Array(#""delivered":"#.utf8)
+        for (name, bytes) in store.files {
+            let place = try #require(bytes.ranges(of: key).last, "\(name)").lowerBound
+            for bit in stride(from: (place - 30) * 8, to: (place + 60) * 8, by: 7) {
+                try store.expectSoundRepair(flipping: bit, of: name)
+            }
+        }
+    }
+
     /// If the log ends before its last changes, the updates that these changes delivered must not become pending
     /// silently.
     @Test func holdsForALogThatLacksItsLastChanges() throws {
