@@ -70,6 +70,10 @@ struct CheckCommand {
             part: authorization, replacement: #"{"type": "http", "url": "https://oauth2.googleapis.com/token"}"#,
             line: "authorization: authorization.url is an address of Google, which issues no such tokens; write your "),
         Case(
+            part: authorization,
+            replacement: #"{"type": "http", "url": "https://b.internal/{vehicleId}", "headers": {"A": "Bearer "}}"#,
+            line: "authorization: authorization.headers.A is a scheme without a key; write the key after the scheme, "),
+        Case(
             part: authorization, replacement: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
                 "authorization: authorization.command: there is no ~/bin/token, because only a shell expands ~; "
@@ -331,6 +335,7 @@ struct CheckCommand {
     @Test(arguments: [
         ("DIRECTORY/open", "exists now, so the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so"),
         ("/run/waypost/none/private", "is in /run/waypost, which systemd removes"),
+        ("DIRECTORY/o/private", "is in a temporary directory, and the service's unit sees only its own one"),
     ])
     func notesAPrivateSwitchThatIsOnOrTemporary(path: String, note: String) async throws {
         let (lines, ending) = try await check(

@@ -158,6 +158,10 @@ struct CommandErrors {
             ["run", "--config", "/nowhere/config.json"], 78 as Int32,
             "waypost: /nowhere/config.json: there is no such file"
         ),
+        (
+            ["run", "--config=~/none.json"], 78,
+            "waypost: ~/none.json: there is no such file; the shell replaces ~ only at the start of a word: write --config "
+        ),
         (["run", "--config", "/"], 78, "waypost: /: is a directory"),
         (["rnu"], 64, "waypost: there is no command \"rnu\"; did you mean run?"),
         (["map", "drive.nmea"], 64, "waypost: map needs -o FILE"),

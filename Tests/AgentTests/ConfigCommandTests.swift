@@ -97,7 +97,8 @@ struct ConfigCommand {
         #expect(outcome.ending == .exited(78))
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
-                == "waypost: /etc/waypost/config.json: there is no such file; copy config.example.json there and edit it, "
+                == "waypost: /etc/waypost/config.json: there is no such file; copy config.example.json "
+                + "(installed as /usr/share/doc/waypost/examples/config.json) there and edit it, "
                 + "or use another file with --config FILE\n")
     }
 }

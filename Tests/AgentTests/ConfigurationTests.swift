@@ -692,7 +692,8 @@ import WaypostTestSupport
         #expect(
             throws: ConfigurationError(problems: [
                 ConfigurationProblem(
-                    in: "/nonexistent/config.json", "there is no such file; copy config.example.json there and edit it")
+                    in: "/nonexistent/config.json",
+                    "there is no such file; \(Configuration.exampleAdvice) there and edit it")
             ])
         ) { try Configuration(file: "/nonexistent/config.json") }
         #expect(

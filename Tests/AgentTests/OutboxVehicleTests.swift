@@ -79,8 +79,8 @@ import WaypostTestSupport
         try await leavePendingUpdate(of: "van-7")
         #expect(
             warnings.withLock { $0.map(\.explanation.description) } == [
-                "could not record the vehicle of the pending updates: write \(path).vehicle: Is a directory; updates "
-                    + "are still stored; \(ConditionCode.outboxFileUnwritable.remedy)"
+                "could not record the vehicle of the pending updates: write \(path).vehicle: Is a directory; "
+                    + "\(ConditionCode.outboxFileUnwritable.remedy)"
             ])
     }
 

@@ -139,7 +139,24 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(1))
         let said = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(
-            said.contains("for another vehicle, providers/p/vehicles/van-7; if this vehicle should run, "), "\(said)")
+            said.contains(
+                "for another vehicle, providers/p/vehicles/van-7; the service uses \(bench.directory.path(""))"),
+            "\(said)")
+        // A copy for the same vehicle is another configuration, too.
+        let copy = try await BuiltProgram.run(
+            [command, "--config", try bench.directory.write(text.utf8, to: "copy.json")])
+        #expect(String(decoding: copy.standardError, as: UTF8.self).contains("copy.json; check that file (--config "))
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// nohup makes a program ignore SIGHUP.
+    @Test func sayThatTheServiceIgnoresRequestsToReload() async throws {
+        let bench = try ServiceBench()
+        let service = try RunningProgram(
+            ["/usr/bin/nohup", BuiltProgram.waypost, "run", "--config", try bench.configure()],
+            environment: BuiltProgram.environment)
+        #expect(await service.errors.line(saying: "SIGHUP is ignored, as nohup does") != nil)
+        service.signal(SIGHUP)
         #expect(await service.terminate().ending == .exited(0))
     }
 

@@ -389,7 +389,11 @@ import WaypostTestSupport
         for warning in [ReceiverWarning.antennaOpen, .foreignDatum, .dateTooEarly] {
             monitor.observe(.receiverWarning(warning))
         }
+        // Two conditions with the same code are one series.
+        monitor.hold(Condition(privateSwitch: .isDirectory, at: "/p"), on: .privateSwitch)
+        monitor.hold(Condition(distantZones: [0]), on: .code(.privateModeMisconfigured))
         let full = self.report(monitor, context: context)
+        #expect(series(full.metrics()).count { $0.contains("private_mode_misconfigured") } == 1)
         #expect(series(full.metrics()).count { $0.hasPrefix("waypost_condition{") } > 3)
         #expect(series(full.metrics(.fleet)).count == 12 && series(full.metrics(.fleet)).contains(rejected))
     }

@@ -23,7 +23,7 @@ import Testing
     private static let privateSwitch: [(CheckFinding.PrivateSwitch, ConditionCode?)] = [
         (.hiddenFromUser("u"), .privateModeMisconfigured), (.isDirectory, .privateModeMisconfigured),
         (.directoryMissing, .privateModeMisconfigured), (.isOn, .privateMode), (.inRuntimeDirectory, nil),
-        (.inMemory, nil),
+        (.inMemory, nil), (.inTemporaryDirectory, nil),
     ]
     private static let outbox: [(CheckFinding.OutboxFinding, ConditionCode?)] = [
         (.invalidAncestor(path: "/d/o", ancestor: "/d"), .outboxUnusable),

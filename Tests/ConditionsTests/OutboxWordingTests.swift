@@ -117,8 +117,8 @@ import WaypostTestSupport
         let refusal = PathRefusal(of: "/o.vehicle", because: .directory)
         #expect(
             Condition(unchanged: .vehicle, because: OutboxError(.closed), refusal).explanation.description
-                == "could not record the vehicle of the pending updates: /o.vehicle is a directory, not a file; updates are still "
-                + "stored; move it away"
+                == "could not record the vehicle of the pending updates: /o.vehicle is a directory, not a file; "
+                + "move it away"
         )
         for (record, name) in [(.pendingState, "the pending vehicle state"), (.stall, "the reason for the stall")]
             as [(Condition.OutboxRecord, String)]
@@ -127,7 +127,7 @@ import WaypostTestSupport
             #expect(
                 condition.code == .outboxFileUnwritable
                     && condition.cause.description
-                        == "could not record \(name): \(OutboxError(.closed)); updates are still stored"
+                        == "could not record \(name): \(OutboxError(.closed))"
             )
         }
     }

@@ -46,7 +46,7 @@ extension Condition {
     package init(unchanged record: OutboxRecord, because error: any Error, _ refusal: PathRefusal?) {
         let wording = refusal?.wording ?? Wording("\(error)", "")
         let cause: ReportedText =
-            "could not record \(text: record.rawValue): \(wording.cause); updates are still stored"
+            "could not record \(text: record.rawValue): \(wording.cause)"
         self.init(.outboxFileUnwritable, Wording(cause, wording.remedy))
     }
 

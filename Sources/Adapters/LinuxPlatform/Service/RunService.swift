@@ -18,6 +18,9 @@ package final class ReloadRequests: Sendable {
     package let arrivals: AsyncStream<Void>
     private let arrival: AsyncStream<Void>.Continuation
 
+    /// Whether this process ignores SIGHUP, the request to reload, because its parent did.
+    package static var areIgnored: Bool { clinux_is_ignored(SIGHUP) != 0 }
+
     package init() { (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
     package func request() {
@@ -103,7 +106,7 @@ private func awaitedSignals() -> sigset_t {
     unsafe sigaddset(&signals, SIGTERM)
     unsafe sigaddset(&signals, SIGINT)
     unsafe sigaddset(&signals, wakingSignal)
-    if clinux_is_ignored(SIGHUP) == 0 { unsafe sigaddset(&signals, SIGHUP) }
+    if !ReloadRequests.areIgnored { unsafe sigaddset(&signals, SIGHUP) }
     if getpid() == 1 { unsafe sigaddset(&signals, SIGCHLD) }
     return signals
 }

@@ -88,6 +88,9 @@ struct ServiceRun: Sendable {
         case .certificateFiles: log.write(.info, "certificate files replaced; new connections use them")
         case .rejected, nil: break
         }
+        if options.reloads != nil, ReloadRequests.areIgnored {
+            log.write(.info, "SIGHUP is ignored, as nohup does, so only a restart changes the configuration")
+        }
         for warning in configuration.warnings { log.write(.warning, "\(warning)") }
     }
 
@@ -113,7 +116,7 @@ struct ServiceRun: Sendable {
             } else {
                 parts.monitor.clear(.privateSwitch)
             }
-            await clock.sleep(for: .seconds(60))
+            await clock.sleep(for: .seconds(10))
         }
     }
 

@@ -104,7 +104,7 @@ extension Arguments {
         if let file = value("--config") { return try Configuration(file: file) }
         return try Configuration(
             file: defaultFile,
-            ifMissing: "copy config.example.json there and edit it, or use another file with --config FILE")
+            ifMissing: "\(Configuration.exampleAdvice) there and edit it, or use another file with --config FILE")
     }
 
     /// Returns a client of the running service, whose address is in the configuration. If the configuration is invalid,
@@ -114,7 +114,7 @@ extension Arguments {
         defaultFile: String = Configuration.defaultFile, say: (String) -> Void = Terminal.say
     ) throws(ConfigurationError) -> RunningService {
         let named = value("--config")
-        do { return RunningService(try configuration(defaultFile: defaultFile)) } catch {
+        do { return RunningService(try configuration(defaultFile: defaultFile), of: named ?? defaultFile) } catch {
             guard
                 let text = try? BoundedFile.contents(
                     of: named ?? defaultFile, limit: Configuration.maximumFileBytes)

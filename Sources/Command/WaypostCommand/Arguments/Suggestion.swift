@@ -36,9 +36,9 @@ enum Suggestion {
         if !owners.isEmpty {
             return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "accepts" : "accept") it"
         }
-        guard names.contains("--config") else { return "" }
+        guard names.contains("--config") else { return help(for: command) }
         let key = ConfigurationKey.pathSuggestion(for: String(word.drop { $0 == "-" }))
-        return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? ""
+        return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? help(for: command)
     }
 
     /// Returns the suggestion for `word`, an operand that `command` doesn't accept. `previous` is the operand before
@@ -49,11 +49,13 @@ enum Suggestion {
         if command.name == "simulator", !word.contains(":") { option = nil }
         if command.name == "outbox", Int(word) != nil { option = "--update" }
         let words = [command.name, previous].filter { !$0.isEmpty }.joined(separator: " ")
-        return option.map { question(suggesting: "\(words) \($0) \(word)") } ?? ""
+        return option.map { question(suggesting: "\(words) \($0) \(word)") } ?? help(for: command)
     }
 
     /// Returns the suggestion for `word`, which should have been one of `choices`.
     static func choice(_ word: String, among choices: [String]) -> String { nearest(to: word, among: choices) }
+
+    private static func help(for command: CommandSpec) -> String { "; see waypost help \(command.name)" }
 
     static func question(suggesting guess: String) -> String { "; did you mean \(guess)?" }
 

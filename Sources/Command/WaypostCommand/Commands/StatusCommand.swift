@@ -30,7 +30,7 @@ struct StatusCommand {
             return .done
         }
         let (report, json) = try await service.report()
-        let notice = service.notice(about: report)
+        let notice = await onThread(named: "configuration") { service.notice(about: report) }
         if let notice { Terminal.say("waypost: \(notice)") }
         if asJSON {
             let text = String(decoding: json, as: UTF8.self)

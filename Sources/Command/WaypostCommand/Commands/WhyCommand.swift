@@ -15,7 +15,7 @@ struct WhyCommand {
 
     func run() async throws -> ExitStatus {
         let report = try await service.report().report
-        let notice = service.notice(about: report)
+        let notice = await onThread(named: "configuration") { service.notice(about: report) }
         if let notice { Terminal.say("waypost: \(notice)") }
         if asJSON {
             try StandardOutput.write(line: try WhyReport(report).json)

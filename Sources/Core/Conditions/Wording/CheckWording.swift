@@ -42,12 +42,14 @@ package enum CheckFinding: Sendable, Hashable {
         /// A file in `/run/waypost`, which systemd removes whenever the service stops.
         case inRuntimeDirectory
         case inMemory
+        /// A file in a temporary directory, of which the service's systemd unit has its own.
+        case inTemporaryDirectory
 
         /// Whether private mode can't be turned on or off with this file.
         package var preventsSwitching: Bool {
             switch self {
             case .hiddenFromUser, .isDirectory, .directoryMissing: true
-            case .isOn, .inRuntimeDirectory, .inMemory: false
+            case .isOn, .inRuntimeDirectory, .inMemory, .inTemporaryDirectory: false
             }
         }
     }
@@ -159,6 +161,10 @@ extension CheckFinding.PrivateSwitch {
             Wording(
                 "is in memory, so private mode ends when the machine restarts",
                 "use a file on disk, such as /var/lib/vehicle/private, or create the file before Waypost starts")
+        case .inTemporaryDirectory:
+            Wording(
+                "is in a temporary directory, and the service's unit sees only its own one",
+                "use a file in another directory, such as /var/lib/vehicle")
         }
     }
 }

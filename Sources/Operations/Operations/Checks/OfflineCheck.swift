@@ -163,16 +163,17 @@ package enum OfflineCheck {
     /// Returns a line if there is something to know about the private switch.
     private static func privateSwitchLines(_ configuration: Configuration) -> [CheckLine] {
         let user = configuration.expectedUser
-        guard let path = configuration.privateModeFile, let finding = privateSwitchFinding(at: path, for: user) else {
-            return []
-        }
+        // A relative path is reported as such.
+        guard let path = configuration.privateModeFile, path.hasPrefix("/"),
+            let finding = privateSwitchFinding(at: path, for: user)
+        else { return [] }
         let isFault =
             switch finding {
             case .hiddenFromUser: user == EffectiveUser.current || EffectiveUser.current == 0
             // A directory in /run may be missing now, because it is created again each time the system starts.
             case .directoryMissing: !path.hasPrefix("/run/")
             case .isDirectory: true
-            case .isOn, .inRuntimeDirectory, .inMemory: false
+            case .isOn, .inRuntimeDirectory, .inMemory, .inTemporaryDirectory: false
             }
         return [CheckLine(isFault ? .fail : .note, "vehicle", .privateSwitch(finding, path: path))]
     }
@@ -190,6 +191,7 @@ package enum OfflineCheck {
             return path.hasPrefix("/run/waypost/") ? .inRuntimeDirectory : .directoryMissing
         }
         switch fileKind(behind: path) {
+        case nil where path.hasPrefix("/tmp/") || path.hasPrefix("/var/tmp/"): return .inTemporaryDirectory
         case nil: return FileSystem.volume(of: directory) == .memory ? .inMemory : nil
         case .directory?: return .isDirectory
         default: return .isOn
@@ -237,6 +239,7 @@ package enum OfflineCheck {
     /// `verifyOutbox` checks the outbox's file itself.
     private static func outboxLines(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
+        guard path.hasPrefix("/") else { return [] }  // a relative path is reported as such
         let directory = existingDirectory(above: path)
         func fault(_ finding: CheckFinding.OutboxFinding) -> [CheckLine] {
             [CheckLine(.fail, "outbox", .outbox(finding))]

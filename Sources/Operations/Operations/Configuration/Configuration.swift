@@ -60,8 +60,11 @@ extension Configuration {
     ///
     /// - Throws: an error that lists all problems with the file, one per line.
     public init(file path: String) throws(ConfigurationError) {
-        try self.init(file: path, ifMissing: "copy config.example.json there and edit it")
+        try self.init(file: path, ifMissing: "\(Self.exampleAdvice) there and edit it")
     }
+
+    package static let exampleAdvice =
+        "copy config.example.json (installed as /usr/share/doc/waypost/examples/config.json)"
 
     /// Reads a configuration file. If the file doesn't exist, the error message ends with `remedy`.
     package init(file path: String, ifMissing remedy: String) throws(ConfigurationError) {
@@ -72,6 +75,8 @@ extension Configuration {
         } catch {
             let reason =
                 switch error {
+                case .system(let cause) where cause.number == ENOENT && path.hasPrefix("~/"):
+                    "there is no such file; the shell replaces ~ only at the start of a word: write --config \(path)"
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
                     "there is no such file; \(remedy)"
                 case .system(let cause) where cause.number == EACCES && isService:

@@ -187,6 +187,13 @@ extension Configuration {
             guard case .http(let settings, _) = provider else { return [ConfigurationWarning]() }
             return settings.headers.compactMap { header in
                 guard case .literal(let text) = header.secret else { return nil }
+                let words = text.lowercased().split(separator: " ")
+                if words == ["bearer"] || words == ["basic"] {
+                    return ConfigurationWarning(
+                        "\(section).headers.\(header.name)",
+                        "is a scheme without a key; write the key after the scheme, or an object such as "
+                            + "{\"file\": PATH, \"scheme\": \"\(words[0])\"}")
+                }
                 let isPath = ["/", "@/"].contains { text.hasPrefix($0) }
                 guard
                     isPath || Placeholder.isContained(in: text)

@@ -13,18 +13,21 @@ package struct RunningService: Sendable {
     private let outboxPath: String
     /// The configured vehicle; `nil` if the configuration isn't known.
     private let vehicle: VehicleName?
+    /// The configuration file; `nil` if it isn't known.
+    private let file: String?
 
     /// The time limit for a response, in seconds.
     private static let timeout = 10
     /// The maximum size of a response in bytes.
     private static let maximumAnswerBytes = 1 << 20
 
-    /// Creates a client of the service with `configuration`. If `configuration` is `nil`, the client uses `address`, or
-    /// the default address if `address` is also `nil`.
-    package init(_ configuration: Configuration?, at address: LocalAddress? = nil) {
+    /// Creates a client of the service with `configuration`, which was read from `file`. If `configuration` is `nil`,
+    /// the client uses `address`, or the default address if `address` is also `nil`.
+    package init(_ configuration: Configuration?, of file: String? = nil, at address: LocalAddress? = nil) {
         self.address = configuration?.statusAddress ?? address ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
         vehicle = configuration?.vehicle
+        self.file = file
     }
 
     /// Returns the address that the text of an invalid configuration sets as `status.listen`, although the text may not
@@ -45,11 +48,17 @@ package struct RunningService: Sendable {
         try? JSONValue(parsing: body).decoded(as: StatusReport.self)
     }
 
-    /// Returns a notice if `report` is about another vehicle than the configuration; otherwise `nil`.
+    /// Returns a notice if `report` is about another vehicle than the configuration, or about a service that uses
+    /// another configuration file; otherwise `nil`. Blocks.
     package func notice(about report: StatusReport) -> String? {
-        guard let vehicle, report.vehicle != vehicle.description else { return nil }
+        guard let vehicle else { return nil }
         let service = "waypost \(report.version) is running at \(address)"
-        return OnlineFinding.otherVehicle(report.vehicle, nil, service: service).sentence.description
+        let difference = file.flatMap { ConfigurationComparison.difference(of: $0, from: report) }
+        if report.vehicle != vehicle.description {
+            return OnlineFinding.otherVehicle(report.vehicle, difference, service: service).sentence.description
+        }
+        guard case .otherFile? = difference, let difference else { return nil }
+        return OnlineFinding.otherConfiguration(difference, service: service).sentence.description
     }
 
     /// Returns the service's status, and the JSON text from which it was decoded.

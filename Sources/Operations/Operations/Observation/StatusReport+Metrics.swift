@@ -99,7 +99,9 @@ extension StatusReport {
         let hash = configuration?.hash ?? ""
         // Only active conditions are exported. A series for each condition code would cost more on a metered SIM than
         // all other series together.
-        let errorsFirst = conditions.filter { $0.severity == .error } + conditions.filter { $0.severity != .error }
+        var seen: Set<String> = []
+        let codes = conditions.filter { seen.insert($0.code).inserted }
+        let errorsFirst = codes.filter { $0.severity == .error } + codes.filter { $0.severity != .error }
         let active = errorsFirst.prefix(profile.maximumConditions ?? .max).map { condition in
             let severity = condition.severity.rawValue
             return MetricFamily.Sample(
