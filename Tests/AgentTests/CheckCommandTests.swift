@@ -335,7 +335,7 @@ struct CheckCommand {
     @Test(arguments: [
         ("DIRECTORY/open", "exists now, so the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so"),
         ("/run/waypost/none/private", "is in /run/waypost, which systemd removes"),
-        ("DIRECTORY/o/private", "is in a temporary directory, and the service's unit sees only its own one"),
+        ("DIRECTORY/o/private", "is in a temporary directory; under systemd, the service has its own one"),
     ])
     func notesAPrivateSwitchThatIsOnOrTemporary(path: String, note: String) async throws {
         let (lines, ending) = try await check(

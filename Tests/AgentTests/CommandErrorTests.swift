@@ -163,6 +163,7 @@ struct CommandErrors {
             "waypost: ~/none.json: there is no such file; the shell replaces ~ only at the start of a word: write --config "
         ),
         (["run", "--config", "/"], 78, "waypost: /: is a directory"),
+        (["--check"], 64, "waypost: there is no command \"--check\"; did you mean check?"),
         (["rnu"], 64, "waypost: there is no command \"rnu\"; did you mean run?"),
         (["map", "drive.nmea"], 64, "waypost: map needs -o FILE"),
         (["map", "-o", "page.html"], 64, "waypost: map needs LOG"),

@@ -493,7 +493,12 @@ import WaypostTestSupport
             ["\"receiver.type\" is null; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""]
         ),
         ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a string in quotes"]),
-        ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
+        (
+            "{\"type\": \"stdin\"}", "null",
+            [
+                "\"receiver\" is null; use an object in braces, such as {\"type\": \"serial\", \"device\": \"/dev/ttyUSB0\"}"
+            ]
+        ),
         // Errors that follow from a rejected value are not reported.
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 90, \"heartbeatSeconds\": 5}}",
@@ -547,7 +552,12 @@ import WaypostTestSupport
                     + "letters, digits and _, such as VAN_ID"
             ]
         ),
-        ("{\"type\": \"stdin\"}", "\"stdin\"", ["\"receiver\" is a string; use an object in braces"]),
+        (
+            "{\"type\": \"stdin\"}", "\"stdin\"",
+            [
+                "\"receiver\" is a string; use an object in braces, such as {\"type\": \"serial\", \"device\": \"/dev/ttyUSB0\"}"
+            ]
+        ),
         ("\"/run/token\"", "null", ["\"authorization.path\" is null; use a string in quotes"]),
         (
             "\"receiver\": {\"type\": \"stdin\"}, ", "",
@@ -693,7 +703,7 @@ import WaypostTestSupport
             throws: ConfigurationError(problems: [
                 ConfigurationProblem(
                     in: "/nonexistent/config.json",
-                    "there is no such file; \(Configuration.exampleAdvice) there and edit it")
+                    "there is no such file; correct the path, or \(Configuration.exampleAdvice) there and edit it")
             ])
         ) { try Configuration(file: "/nonexistent/config.json") }
         #expect(

@@ -155,7 +155,7 @@ import WaypostTestSupport
         let service = try RunningProgram(
             ["/usr/bin/nohup", BuiltProgram.waypost, "run", "--config", try bench.configure()],
             environment: BuiltProgram.environment)
-        #expect(await service.errors.line(saying: "SIGHUP is ignored, as nohup does") != nil)
+        #expect(await service.errors.line(saying: "SIGHUP is ignored, as under nohup") != nil)
         service.signal(SIGHUP)
         #expect(await service.terminate().ending == .exited(0))
     }

@@ -27,7 +27,7 @@ extension Condition {
     /// Creates the condition for an interface of the operating system that is unavailable because of `error`.
     package init(unavailable interface: SystemInterface, because error: any Error) {
         self.init(
-            .systemInterfaceUnavailable, Wording("\(interface.consequence) (\(error))", ""),
+            .systemInterfaceUnavailable, Wording("\(interface.consequence) (\(error))", interface.remedy),
             facts: .systemInterface(interface))
     }
 
@@ -138,6 +138,14 @@ package enum SystemInterface: Sendable, Hashable, CaseIterable {
         case .networkChanges: "the kernel doesn't report network changes, so delivery waits for its next retry"
         case .stallDetection: "stalled stages aren't detected"
         case .serviceManager: "the service manager receives no messages"
+        }
+    }
+
+    /// The remedy; empty for the catalog's.
+    fileprivate var remedy: ReportedText {
+        switch self {
+        case .serviceManager: "start the service through systemd, or remove the variable NOTIFY_SOCKET"
+        case .networkChanges, .stallDetection: ""
         }
     }
 }

@@ -89,7 +89,7 @@ struct ServiceRun: Sendable {
         case .rejected, nil: break
         }
         if options.reloads != nil, ReloadRequests.areIgnored {
-            log.write(.info, "SIGHUP is ignored, as nohup does, so only a restart changes the configuration")
+            log.write(.info, "SIGHUP is ignored, as under nohup, so only a restart changes the configuration")
         }
         for warning in configuration.warnings { log.write(.warning, "\(warning)") }
     }

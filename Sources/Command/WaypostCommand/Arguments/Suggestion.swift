@@ -20,6 +20,10 @@ enum Suggestion {
     /// Returns the suggestion for the unknown command `word`.
     static func command(for word: String) -> String {
         if word.hasPrefix("--") {
+            let name = String(word.dropFirst(2))
+            if word != "--config", CommandCatalog.commands.contains(where: { $0.name == name }) {
+                return question(suggesting: name)
+            }
             return "; the command comes first: waypost run --config FILE"
         }
         return nearest(to: word, among: CommandCatalog.commands.map(\.name), equivalents: equivalents)
@@ -36,9 +40,9 @@ enum Suggestion {
         if !owners.isEmpty {
             return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "accepts" : "accept") it"
         }
-        guard names.contains("--config") else { return help(for: command) }
+        guard names.contains("--config") else { return "" }
         let key = ConfigurationKey.pathSuggestion(for: String(word.drop { $0 == "-" }))
-        return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? help(for: command)
+        return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? ""
     }
 
     /// Returns the suggestion for `word`, an operand that `command` doesn't accept. `previous` is the operand before
@@ -49,13 +53,11 @@ enum Suggestion {
         if command.name == "simulator", !word.contains(":") { option = nil }
         if command.name == "outbox", Int(word) != nil { option = "--update" }
         let words = [command.name, previous].filter { !$0.isEmpty }.joined(separator: " ")
-        return option.map { question(suggesting: "\(words) \($0) \(word)") } ?? help(for: command)
+        return option.map { question(suggesting: "\(words) \($0) \(word)") } ?? ""
     }
 
     /// Returns the suggestion for `word`, which should have been one of `choices`.
     static func choice(_ word: String, among choices: [String]) -> String { nearest(to: word, among: choices) }
-
-    private static func help(for command: CommandSpec) -> String { "; see waypost help \(command.name)" }
 
     static func question(suggesting guess: String) -> String { "; did you mean \(guess)?" }
 

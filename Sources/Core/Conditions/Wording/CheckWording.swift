@@ -156,15 +156,15 @@ extension CheckFinding.PrivateSwitch {
         case .inRuntimeDirectory:
             Wording(
                 "is in /run/waypost, which systemd removes whenever the service stops",
-                "use a file in another directory, such as /var/lib/vehicle")
+                "use a file in another directory, such as /var/lib/vehicle/private")
         case .inMemory:
             Wording(
                 "is in memory, so private mode ends when the machine restarts",
                 "use a file on disk, such as /var/lib/vehicle/private, or create the file before Waypost starts")
         case .inTemporaryDirectory:
             Wording(
-                "is in a temporary directory, and the service's unit sees only its own one",
-                "use a file in another directory, such as /var/lib/vehicle")
+                "is in a temporary directory; under systemd, the service has its own one and never sees this file",
+                "use a file in another directory, such as /var/lib/vehicle/private")
         }
     }
 }

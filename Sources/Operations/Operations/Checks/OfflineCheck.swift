@@ -163,8 +163,8 @@ package enum OfflineCheck {
     /// Returns a line if there is something to know about the private switch.
     private static func privateSwitchLines(_ configuration: Configuration) -> [CheckLine] {
         let user = configuration.expectedUser
-        // A relative path is reported as such.
-        guard let path = configuration.privateModeFile, path.hasPrefix("/"),
+        // A relative path, or that of a directory, is reported as such.
+        guard let path = configuration.privateModeFile, path.hasPrefix("/"), !path.hasSuffix("/"),
             let finding = privateSwitchFinding(at: path, for: user)
         else { return [] }
         let isFault =
@@ -388,7 +388,7 @@ package enum OfflineCheck {
             notes.append(.inTemporaryDirectory(path: path))
         }
         let directory = FileSystem.parent(of: outbox)
-        if (try? FileStatus(at: directory)) == .some(nil), directory != "/var/lib/waypost" {
+        if path.hasPrefix("/"), (try? FileStatus(at: directory)) == .some(nil), directory != "/var/lib/waypost" {
             notes.append(.directoryMissing(directory))
         }
         return notes

@@ -60,7 +60,7 @@ extension Configuration {
     ///
     /// - Throws: an error that lists all problems with the file, one per line.
     public init(file path: String) throws(ConfigurationError) {
-        try self.init(file: path, ifMissing: "\(Self.exampleAdvice) there and edit it")
+        try self.init(file: path, ifMissing: "correct the path, or \(Self.exampleAdvice) there and edit it")
     }
 
     package static let exampleAdvice =

@@ -23,7 +23,9 @@ package struct ReceiverConfiguration: Sendable, Hashable {
 
     /// Reads the section `receiver`. The result is `nil` if the type is missing or unknown.
     init?(_ root: inout ConfigurationSection) {
-        var section = root.section("receiver", isRequired: true, "the source of NMEA sentences")
+        var section = root.section(
+            "receiver", isRequired: true, as: #"{"type": "serial", "device": "/dev/ttyUSB0"}"#,
+            "the source of NMEA sentences")
         guard let kind: Kind = section.choice("type", "the kind of source") else { return nil }
         defer { section.finish() }
         source = Self.readSource(kind, from: &section)
