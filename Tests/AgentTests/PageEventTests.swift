@@ -65,7 +65,7 @@ import WaypostTestSupport
             page.json["verdict"]?["paragraphs"]?[0]?[0]?["since"]?.integerValue == since.millisecondsSince1970)
     }
 
-    /// Of two outages with the same cause, the newer one shows it.
+    /// If two outages have the same cause, only the newer one shows it.
     @Test func haveTheCauseOfAnEndedConditionOnce() throws {
         let service = Service()
         for _ in 0..<2 {

@@ -72,7 +72,7 @@ extension Rule {
             .map { "\(file.path): opened for writing past OwnedDescriptor(writing:): \($0)" }
     }
 
-    /// Only a command executes a program image anew.
+    /// Only a command replaces the image of its process.
     static let executing = Rule(name: "executing") { file in
         let isAllowed = ["Sources/Command/", "Sources/Adapters/LinuxPlatform/Service/"].contains(
             where: file.path.hasPrefix)

@@ -16,7 +16,7 @@ public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Code
     /// The problem and the remedy, on one line.
     public let detail: String
-    /// The code of the condition that the running service raises because of the same failure; `nil` if there is none.
+    /// The code of the condition that the running service raises because of the same failure, if any.
     package let condition: ConditionCode?
 
     /// Creates an error. `detail` is the message for the operator.

@@ -148,7 +148,8 @@ package struct ReplayRun: Sendable {
     }
 
     package func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
-        let (ledger, maximumWait) = try await ledgerAndMaximumWait()
+        let totals = try await self.totals()
+        let ledger = totals.ledger
         let snapshot = monitor.snapshot
         let driven =
             plan.map { $0.length * (Double(snapshot.counts.fixesRead) / Double($0.fixes)) }
@@ -159,16 +160,16 @@ package struct ReplayRun: Sendable {
             bytesWritten: vehicleCount > 1 ? nil : DiskWrites.bytes.map { $0 - bytesWrittenBefore })
         summary.vehicles = vehicleCount
         summary.remarks = remarks.withLock { $0 }
-        if let maximumWait, ledger.accepted > 0 { summary.pace.note(maximumWait: maximumWait) }
+        if let maximumWait = totals.maximumWait, ledger.accepted > 0 { summary.pace.note(maximumWait: maximumWait) }
         return (summary, ledger)
     }
 
-    private func ledgerAndMaximumWait() async throws(AgentError) -> (ledger: Ledger, maximumWait: Duration?) {
+    private func totals() async throws(AgentError) -> (ledger: Ledger, maximumWait: Duration?) {
         switch vehicles {
         case .one(let agent): return (try await agent.summary().ledger, nil)
         case .many(let fleet):
-            let (ledger, maximumWait) = await fleet.totals()
-            return (ledger, maximumWait)
+            let totals = await fleet.totals()
+            return (totals.ledger, totals.maximumWait)
         }
     }
 
@@ -203,7 +204,7 @@ package struct ReplayRun: Sendable {
     /// `nil`.
     package func reminder() async -> String? {
         guard let reason = deliveryObstacle(in: monitor.snapshot),
-            let pending = try? await ledgerAndMaximumWait().ledger.pending
+            let pending = try? await totals().ledger.pending
         else { return nil }
         return
             "all of \(FileSystem.lastComponent(of: name)) has been played, but \(pending.counted("update")) \(pending == 1 ? "is" : "are") still pending: \(reason); press "

@@ -55,7 +55,7 @@ package enum ProcessStart {
     /// `/proc/self/exe` instead would change the process's name to `exe`.
     package static let executable = FileSystem.linkTarget(at: "/proc/self/exe")
 
-    /// The name of the proxy variable that `prepare` removed from the environment; `nil` if there was none.
+    /// The proxy variable that `prepare` removed from the environment, if any.
     package static let removedProxyVariable = ProcessEnvironment.variables[UnwantedVariable.removedVariableName]
 }
 

@@ -245,8 +245,8 @@ extension CheckFinding.OutboxFinding {
 }
 
 extension ConditionCode {
-    /// Creates the code of the condition that the service raises if it can't use a file; `nil` if there is none. `key`
-    /// is the configuration key that names the file.
+    /// Creates the code that the service raises if it can't use the file named by the configuration key `key`. Returns
+    /// `nil` if the service raises no condition.
     package init?(unusableFile key: String) {
         switch key {
         case "receiver.device", "receiver.path": self = .receiverUnavailable

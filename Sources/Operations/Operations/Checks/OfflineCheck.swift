@@ -23,7 +23,7 @@ package struct CheckLine: Sendable, Hashable {
     /// The subject of the check, such as `receiver`.
     package let name: String
     package let text: String
-    /// The code of the condition that the running service raises because of the result; `nil` if there is none.
+    /// The code of the condition that the running service raises because of the result, if any.
     package let code: ConditionCode?
 
     package init(_ verdict: Verdict, _ name: String, _ text: String, code: ConditionCode? = nil) {

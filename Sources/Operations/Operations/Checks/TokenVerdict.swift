@@ -18,7 +18,7 @@ package struct TokenVerdict: Sendable, Hashable {
     package let rejection: TokenFinding?
 
     package var fits: Bool { fault == nil }
-    /// The code of the condition that the service raises because of the token; `nil` if there is none.
+    /// The code of the condition that the service raises because of the token, if any.
     package var code: ConditionCode? { fault.map(ConditionCode.init) ?? (warnings.isEmpty ? nil : .tokenSupplyAtRisk) }
     /// The message about `fault` with its remedy, in one line; `nil` if there is no fault.
     package var problem: String? { fault?.wording.sentence.description }
