@@ -67,7 +67,10 @@ let package = Package(
             ]),
         room(
             "Adapters", "CurlTransport",
-            ["TimeAndRandomness", "ReportedText", "HTTPMessages", "Conditions", "LinuxPlatform", "CCurl", "CCrypto"]),
+            [
+                "TimeAndRandomness", "ReportedText", "HTTPMessages", "Conditions", "LinuxPlatform", "CCurl", "CCrypto",
+                "CSSL",
+            ]),
         room(
             "Adapters", "SQLiteOutbox",
             ["TimeAndRandomness", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite"]),
@@ -137,6 +140,7 @@ let package = Package(
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         systemLibrary("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
         systemLibrary("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
+        systemLibrary("CSSL", pkgConfig: "libssl", package: "libssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CLinux"),
         systemLibrary("CMath"),

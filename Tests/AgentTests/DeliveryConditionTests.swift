@@ -81,6 +81,18 @@ import WaypostTestSupport
         #expect(condition?.code == expected && condition?.cause == "words")
     }
 
+    @Test(
+        arguments: [
+            (.certificateRequested, "Fleet Engine requests no client certificate"),
+            (.noCommonVersion, "it must support TLS 1.2"), (nil, "check that the port of upload.endpoint speaks https"),
+        ] as [(TLSFault?, String)])
+    func nameTheReasonWhyTLSFailed(fault: TLSFault?, ending: String) {
+        let error = HTTPTransportError(.tlsFailed, "words", tlsFault: fault)
+        let condition = Condition(DeliveryOutcome(of: error, from: ""))
+        #expect(condition?.code == .tlsFailed && condition?.facts == .lost(.tlsFailed(fault)))
+        #expect(condition?.remedy.description.hasSuffix(ending) == true)
+    }
+
     /// A proxy that answers in Fleet Engine's place needs the operator; one that can't be reached may be out of
     /// coverage.
     @Test(

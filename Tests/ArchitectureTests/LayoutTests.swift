@@ -45,7 +45,9 @@ import Testing
     }
 
     /// Mathematics and cryptography have neither state nor I/O, so several modules may use them.
-    @Test(arguments: [("CCurl", 1), ("CSQLite", 1), ("CCrypto", 2), ("CZlib", 1), ("CLinux", 1), ("CMath", 2)])
+    @Test(arguments: [
+        ("CCurl", 1), ("CSQLite", 1), ("CCrypto", 2), ("CSSL", 1), ("CZlib", 1), ("CLinux", 1), ("CMath", 2),
+    ])
     func wrapsEachCLibraryOnce(library: String, users: Int) throws {
         #expect(modules.filter { $0.mayImport.contains(library) }.count == users)
         #expect(try Checkout.directories(in: "Sources/SystemLibraries").contains(library))

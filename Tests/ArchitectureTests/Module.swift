@@ -61,6 +61,7 @@ let modules: [Module] = [
         "Adapters", "CurlTransport",
         [
             "TimeAndRandomness", "ReportedText", "HTTPMessages", "Conditions", "LinuxPlatform", "CCurl", "CCrypto",
+            "CSSL",
             "Glibc",
         ]),
     Module(

@@ -239,34 +239,43 @@ import WaypostTestSupport
         #expect(rejection.detail == detail)
     }
 
-    /// Failures of an exchange, by the transport's code and the messages of libcurl and OpenSSL.
     @Test(
         arguments: [
-            (.nameNotResolved, "", false, .nameNotResolved), (.connectionFailed, "", false, .connectionFailed),
-            (.timedOut, "", false, .timedOut), (.responseTooLarge, "", false, .answerTooLarge),
-            (.malformedResponse, "", false, .malformedAnswer), (.unknownContentEncoding, "", false, .undecodableAnswer),
-            (.transportFailed, "", false, .clientFailed),
-            (.connectionLost, "reset by peer", false, .connectionLost(isEncrypted: true)),
-            (.connectionLost, "transfer closed with 476 bytes remaining to read", false, .answerTruncated),
-            (.tlsFailed, "reset by peer", false, .tlsFailed),
-            // TLS 1.3 reports this after the handshake, as a lost connection.
-            (.connectionLost, "tlsv13 alert certificate required, errno 0", false, .certificateRequired),
-            (.tlsFailed, "tlsv13 alert certificate required, errno 0", true, .certificateRequired),
-            (.connectionLost, "tlsv13 alert certificate expired", true, .certificateRejected),
-            (.connectionLost, "tlsv1 alert unknown ca", true, .certificateRejected),
-            (.tlsFailed, "error:0A00042E:SSL routines::tlsv1 alert protocol version", false, .oldTLS),
-        ] as [(HTTPTransportError.Code, String, Bool, ExchangeFault)])
-    func reportWhyAnExchangeFailed(
-        code: HTTPTransportError.Code, message: String, sendsCertificate: Bool, fault: ExchangeFault
+            (.nameNotResolved, .nameNotResolved), (.connectionFailed, .connectionFailed), (.timedOut, .timedOut),
+            (.responseTooLarge, .answerTooLarge), (.malformedResponse, .malformedAnswer),
+            (.unknownContentEncoding, .undecodableAnswer), (.transportFailed, .clientFailed),
+            (.connectionLost, .connectionLost(isEncrypted: true)), (.tlsFailed, .tlsFailed),
+        ] as [(HTTPTransportError.Code, ExchangeFault)])
+    func reportWhyAnExchangeFailed(code: HTTPTransportError.Code, fault: ExchangeFault) async throws {
+        try await expect(fault, for: HTTPTransportError(code, "no answer"))
+    }
+
+    @Test(
+        arguments: [
+            (.certificateRequested, false, .certificateRequired), (.certificateRequested, true, .certificateRejected),
+            (.noCommonVersion, false, .oldTLS), (.noCommonVersion, true, .oldTLS),
+        ] as [(TLSFault, Bool, ExchangeFault)])
+    func reportWhyTLSFailed(tlsFault: TLSFault, sendsCertificate: Bool, fault: ExchangeFault) async throws {
+        try await expect(
+            fault, for: HTTPTransportError(.tlsFailed, "no answer", tlsFault: tlsFault),
+            sendsCertificate: sendsCertificate)
+    }
+
+    @Test func reportATruncatedAnswer() async throws {
+        let error = HTTPTransportError(.connectionLost, "no answer", traffic: HTTPTraffic(bytesReceived: 90))
+        try await expect(.answerTruncated, for: error)
+    }
+
+    private func expect(
+        _ fault: ExchangeFault, for failure: HTTPTransportError, sendsCertificate: Bool = false
     ) async throws {
         let provider = try HTTPTokenProvider(
             HTTPTokenSettings(url: "https://backend.example.com/t"), providerID: "p",
-            transport: ScriptedTransport { _ throws(HTTPTransportError) in
-                throw HTTPTransportError(code, ReportedText(message))
-            }, sendsCertificate: sendsCertificate, environment: [:])
+            transport: ScriptedTransport { _ throws(HTTPTransportError) in throw failure },
+            sendsCertificate: sendsCertificate, environment: [:])
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         let origin = origin(credentials: sendsCertificate ? ["clientCertificateFile"] : [])
-        #expect(error?.fault == .unanswered(origin, fault, ReportedText(message)))
+        #expect(error?.fault == .unanswered(origin, fault, "no answer"))
     }
 
     @Test(arguments: [.notValidNow, nil] as [CertificateFault?])

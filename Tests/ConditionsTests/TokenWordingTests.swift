@@ -36,8 +36,7 @@ import VehicleAuthorization
             (
                 .unanswered(endpoint, .connectionLost(isEncrypted: true), "reset"),
                 "token endpoint https://b.example/t: reset",
-                "see the backend's log, and set authorization.clientCertificateFile and clientKeyFile if it requires a client "
-                    + "certificate"
+                "see the backend's log"
             ),
             (
                 .unanswered(mutualEndpoint, .certificateRejected, "alert"), "token endpoint https://b.example/t: alert",

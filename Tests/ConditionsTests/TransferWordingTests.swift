@@ -11,6 +11,8 @@ import Testing
         (.answerTimedOut(limit: .seconds(60)), "answer within 60 s"),
         (.untrustedCertificate(message: "expired"), "not trusted: expired"),
         (.tlsFailed(message: "no cipher"), "no cipher"),
+        (.certificateRequested, "requested a client certificate, and then ended"),
+        (.noCommonTLSVersion, "no TLS version from 1.2 on"),
         (.connectionLost(message: "reset"), "lost before the answer was complete: reset"),
         (.requestUnread, "before reading it"), (.notHTTP(message: "garbage"), "not HTTP: garbage"),
         (.endlessAnswer, "endless"), (.headerTooLarge(limit: 65_536), "header is larger than 65536 bytes"),

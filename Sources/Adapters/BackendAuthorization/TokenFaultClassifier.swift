@@ -151,38 +151,16 @@ extension ExchangeFault {
             }
     }
 
-    /// Returns the fault for a lost connection or a failed TLS handshake. A TLS alert may cause either of them, because
-    /// a TLS 1.3 server may send it after the handshake.
     private static func brokenConnection(_ error: HTTPTransportError, isEncrypted: Bool, sendsCertificate: Bool) -> Self
     {
-        if error.demandsCertificate { return .certificateRequired }
-        if error.rejectsCertificate, sendsCertificate { return .certificateRejected }
-        if error.lacksCommonTLSVersion { return .oldTLS }
-        if error.code == .tlsFailed { return .tlsFailed }
-        return error.endedDuringAnswer ? .answerTruncated : .connectionLost(isEncrypted: isEncrypted)
+        switch error.tlsFault {
+        case .certificateRequested: return sendsCertificate ? .certificateRejected : .certificateRequired
+        case .noCommonVersion: return .oldTLS
+        case nil where error.code == .tlsFailed: return .tlsFailed
+        case nil: break
+        }
+        return error.traffic.bytesReceived > 0 ? .answerTruncated : .connectionLost(isEncrypted: isEncrypted)
     }
-}
-
-extension HTTPTransportError {
-    /// Whether the server demands a client certificate with the TLS alert `certificate_required`, which TLS 1.3 sends
-    /// after the handshake.
-    fileprivate var demandsCertificate: Bool { detail.description.lowercased().contains("certificate required") }
-
-    /// Whether the server sent a TLS alert that rejects the client's certificate (RFC 8446, section 6.2). OpenSSL's
-    /// message contains the name of the alert.
-    fileprivate var rejectsCertificate: Bool {
-        let words = detail.description.lowercased()
-        return ["certificate expired", "bad certificate", "certificate revoked", "certificate unknown", "unknown ca"]
-            .contains { words.contains("alert \($0)") }
-    }
-
-    /// Whether OpenSSL reports that both sides have no TLS version in common, with or without an alert from the server.
-    fileprivate var lacksCommonTLSVersion: Bool {
-        ["protocol version", "unsupported protocol"].contains(where: detail.description.lowercased().contains)
-    }
-
-    /// Whether the connection ended in the middle of an answer, according to libcurl's message.
-    fileprivate var endedDuringAnswer: Bool { detail.description.contains("remaining") }
 }
 
 extension HTTPURL {

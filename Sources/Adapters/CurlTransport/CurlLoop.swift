@@ -180,7 +180,8 @@ extension HTTPTransportError {
     /// Returns this error with a description of the route, such as "over IPv6; IPv4 is next".
     fileprivate func withRoute(_ route: ReportedText) -> Self {
         Self(
-            code, detail, certificateFault: certificateFault, proxyFault: proxyFault, traffic: traffic, route: route)
+            code, detail, certificateFault: certificateFault, tlsFault: tlsFault, proxyFault: proxyFault,
+            traffic: traffic, route: route)
     }
 }
 

@@ -13,9 +13,10 @@ import ReportedText
     private let handle: UnsafeMutableRawPointer
     /// The libcurl share handle, which holds the TLS sessions of all transfers.
     let share: UnsafeMutableRawPointer
-    /// The sockets of libcurl's connections. They must outlive the multi handle, because freeing it closes the open
-    /// connections.
+    /// The sockets of libcurl's connections. They and the TLS observer must outlive the multi handle, because freeing it
+    /// closes the open connections.
     let sockets: CurlSockets
+    let tls = TLSObserver()
 
     /// Whether libcurl could be initialised in this process. Evaluated once.
     static let isReady = OpenSSLLibrary.isReady && ccurl_global_init() == CURLE_OK

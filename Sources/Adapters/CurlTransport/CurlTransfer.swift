@@ -27,6 +27,9 @@ import ReportedText
     private let sockets: CurlSockets
     /// The number of flooded connections that had been aborted when the transfer began.
     private let floodsBefore: Int
+    private let tls: TLSObserver
+    /// The TLS messages before the transfer began.
+    private let messagesBefore: TLSObserver.Counts
     /// The buffer that receives libcurl's message about a failure.
     private let errorText: UnsafeMutablePointer<CChar>
 
@@ -53,6 +56,8 @@ import ReportedText
         proxy = options.proxy
         sockets = multi.sockets
         floodsBefore = multi.sockets.floodCount
+        tls = multi.tls
+        messagesBefore = multi.tls.counts
         answer = CurlAnswer(bodyLimit: request.limits.responseBytes)
         self.deadline = deadline
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -107,6 +112,7 @@ import ReportedText
         let number = easy.number(CURLINFO_OS_ERRNO)
         let refusal = number == 0 ? nil : SystemError(call: "connect", number: CInt(truncatingIfNeeded: number)).reason
         if let proxyFailure = proxyFailure(code, message: message, refusal: refusal) { return proxyFailure }
+        if let fault = tlsFault(for: code) { return failure(.tlsFailed, TransferFault(fault), tlsFault: fault) }
         let curlFailure = CurlFailure(
             code, message: message, verificationResult: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
             limits: exchange.request.limits)
@@ -152,16 +158,22 @@ import ReportedText
                 traffic: traffic))
     }
 
+    /// Returns the reason why the TLS connection failed; `nil` if it isn't known, or if an answer has begun.
+    private func tlsFault(for code: CURLcode) -> TLSFault? {
+        let isBroken = [.connectionLost, .tlsFailed].contains(CurlFailure.code(for: code))
+        return isBroken && traffic.bytesReceived == 0 ? tls.fault(since: messagesBefore) : nil
+    }
+
     /// Returns a failure with its fault and the traffic so far.
     func failure(
         _ code: HTTPTransportError.Code, _ fault: TransferFault, certificateFault: CertificateFault? = nil,
-        proxyFault: ProxyFault? = nil
+        tlsFault: TLSFault? = nil, proxyFault: ProxyFault? = nil
     ) -> CurlExchange.Outcome {
         let origin = exchange.request.url.origin
         return .failure(
             HTTPTransportError(
-                code, "\(origin): \(fault.cause)", certificateFault: certificateFault, proxyFault: proxyFault,
-                traffic: traffic))
+                code, "\(origin): \(fault.cause)", certificateFault: certificateFault, tlsFault: tlsFault,
+                proxyFault: proxyFault, traffic: traffic))
     }
 
     /// The message about the failure that libcurl wrote for this transfer; empty if there is none.
@@ -204,11 +216,13 @@ import ReportedText
         unsafe easy.recordSetup(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
         unsafe easy.recordSetup(ccurl_set_socket_callback(handle, handleNewSocket))
         unsafe easy.recordSetup(ccurl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context))
-        // `closeSocket` receives the `CurlSockets`, not the transfer, because a connection may close long after its
-        // transfer has ended.
+        // `closeSocket` and `observeConnection` don't receive the transfer, because a connection may outlive it.
         unsafe easy.recordSetup(ccurl_set_close_callback(handle, closeSocket))
         unsafe easy.recordSetup(
             ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque()))
+        unsafe easy.recordSetup(ccurl_set_tls_callback(handle, observeConnection))
+        unsafe easy.recordSetup(
+            ccurl_set_pointer(handle, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(tls).toOpaque()))
     }
 
     /// Records a socket that libcurl has created. Returns `false` if libcurl must not connect it.

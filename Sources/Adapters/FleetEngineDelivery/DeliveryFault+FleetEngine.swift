@@ -45,7 +45,7 @@ extension LostExchange.Cause {
             case .timedOut: .timedOut
             case .connectionLost: .connectionLost
             case .certificateNotTrusted: .untrustedCertificate(error.certificateFault)
-            case .tlsFailed: .tlsFailed
+            case .tlsFailed: .tlsFailed(error.tlsFault)
             case .responseTooLarge: .answerTooLarge
             case .malformedResponse: .malformedAnswer
             case .unknownContentEncoding: .undecodableAnswer

@@ -158,6 +158,10 @@ extension LostExchange {
         case .undecodableAnswer: "turn off compression in the proxy, or correct upload.endpoint"
         case .untrustedCertificate(.unknownAuthority?):
             "if the certificate authority is your own, set upload.caFile; otherwise, another server is answering (a captive portal or a proxy): log in to the network, or use another network"
+        case .tlsFailed(.certificateRequested?):
+            "correct upload.endpoint, or the proxy on the route: Fleet Engine requests no client certificate"
+        case .tlsFailed(.noCommonVersion?):
+            "correct upload.endpoint, or the proxy on the route: it must support TLS 1.2"
         case .clientFailed: "run waypost check, and correct upload.caFile"
         default: ""
         }

@@ -50,6 +50,8 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     /// The reason why the certificate isn't trusted; `nil` if it is unknown, and for any other code than
     /// `.certificateNotTrusted`.
     package let certificateFault: CertificateFault?
+    /// The reason why the TLS connection failed; `nil` if it is unknown, and for any other code than `.tlsFailed`.
+    package let tlsFault: TLSFault?
     /// The reason why the proxy failed; `nil` if no proxy is configured, or if the proxy didn't cause the failure.
     package let proxyFault: ProxyFault?
     /// The bytes transferred by the failed exchange.
@@ -60,12 +62,13 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package let route: ReportedText?
 
     package init(
-        _ code: Code, _ detail: ReportedText, certificateFault: CertificateFault? = nil,
+        _ code: Code, _ detail: ReportedText, certificateFault: CertificateFault? = nil, tlsFault: TLSFault? = nil,
         proxyFault: ProxyFault? = nil, traffic: HTTPTraffic = HTTPTraffic(), route: ReportedText? = nil
     ) {
         self.code = code
         self.proxyFault = proxyFault
         self.certificateFault = certificateFault
+        self.tlsFault = tlsFault
         self.traffic = traffic
         self.route = route
         self.detail = if let route, code != .cancelled { "\(detail) (\(route))" } else { detail }

@@ -1,6 +1,14 @@
 /// The reason why a certificate isn't trusted.
 package enum CertificateFault: Sendable, Hashable { case notValidNow, otherHostName, unknownAuthority }
 
+/// The reason why a TLS connection failed, apart from the server's certificate.
+package enum TLSFault: Sendable, Hashable {
+    /// The server requested a client certificate, and then ended the connection.
+    case certificateRequested
+    /// The server supports no TLS version that this client supports.
+    case noCommonVersion
+}
+
 /// The reason why no connection was made through a configured proxy. It contains only facts, which `Conditions` turns
 /// into text.
 package struct ProxyFault: Sendable, Hashable {
@@ -39,6 +47,7 @@ package enum TransferFault: Sendable, Hashable {
     case answerTimedOut(limit: Duration)
     case untrustedCertificate(message: ReportedText)
     case tlsFailed(message: ReportedText)
+    case certificateRequested, noCommonTLSVersion
     case connectionLost(message: ReportedText)
     /// The server rejected the request before it read it.
     case requestUnread
@@ -57,4 +66,13 @@ package enum TransferFault: Sendable, Hashable {
     case settingRejected(message: ReportedText)
     /// Any other failure, with the number by which libcurl identifies it.
     case other(message: ReportedText, number: Int)
+}
+
+extension TransferFault {
+    package init(_ fault: TLSFault) {
+        switch fault {
+        case .certificateRequested: self = .certificateRequested
+        case .noCommonVersion: self = .noCommonTLSVersion
+        }
+    }
 }

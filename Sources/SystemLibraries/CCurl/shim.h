@@ -54,6 +54,12 @@ static inline CURLcode ccurl_set_close_callback(CURL *_Nonnull easy, ccurl_close
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
 
+// The callback for the TLS library's context, an SSL_CTX, of a new connection.
+typedef CURLcode (*ccurl_tls_callback)(void *_Nullable easy, void *_Nullable context, void *_Nullable observer);
+static inline CURLcode ccurl_set_tls_callback(CURL *_Nonnull easy, ccurl_tls_callback _Nonnull callback) {
+    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
 // Sets the time after which the kernel closes a connection whose sent bytes or probes aren't acknowledged, and the idle
 // time after which it sends a probe (tcp(7)). Without these limits, a connection that died silently is reused for a
 // quarter of an hour. If the kernel doesn't know an option, the connection stays usable.

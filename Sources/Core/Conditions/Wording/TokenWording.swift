@@ -61,14 +61,10 @@ extension ExchangeFault {
         case .nameNotResolved: return "check the host in \(section).url and the network's name server"
         case .connectionFailed: return "\(url), and that the backend runs"
         case .timedOut: return "check the network and the backend's load, or raise \(section).timeoutSeconds"
-        case .answerTruncated: return "see the backend's log"
+        case .answerTruncated, .connectionLost(isEncrypted: true): return "see the backend's log"
         case .connectionLost(isEncrypted: false):
             return "see the backend's log, and use https if the port expects it"
-        // The TLS alert that rejects a client certificate may have been lost with the connection, so the certificate is
-        // suspect.
-        case .connectionLost(isEncrypted: true): return "see the backend's log, and \(origin.certificateRemedy)"
-        case .tlsFailed:
-            return "check that the port of \(section).url speaks https, and \(origin.certificateRemedy)"
+        case .tlsFailed: return "check that the port of \(section).url speaks https"
         case .oldTLS: return "the backend must support TLS 1.2 or newer"
         case .certificateRequired, .certificateRejected: return origin.requiredCertificateRemedy
         case .untrustedCertificate(.notValidNow?):
@@ -94,12 +90,6 @@ extension TokenOrigin {
             check that \(section).clientCertificateFile has not expired (waypost check) and that the backend trusts its \
             authority
             """ : "set \(section).clientCertificateFile and clientKeyFile"
-    }
-
-    /// The remedy if a client certificate may be missing or wrong.
-    fileprivate var certificateRemedy: ReportedText {
-        sendsCertificate
-            ? requiredCertificateRemedy : "\(requiredCertificateRemedy) if it requires a client certificate"
     }
 
     /// The remedy if the backend doesn't know or accept the client's credentials.

@@ -15,6 +15,8 @@ extension TransferFault {
         case .answerTimedOut(let limit): "no complete answer within \(Self.seconds(limit))"
         case .untrustedCertificate(let message): "its certificate is not trusted: \(message)"
         case .tlsFailed(let message): "no secure connection: \(message)"
+        case .certificateRequested: "the server requested a client certificate, and then ended the connection"
+        case .noCommonTLSVersion: "the server supports no TLS version from 1.2 on"
         case .connectionLost(let message): "the connection was lost before the answer was complete: \(message)"
         case .requestUnread: "the server rejected the request before reading it"
         case .notHTTP(let message): "the answer is not HTTP: \(message)"

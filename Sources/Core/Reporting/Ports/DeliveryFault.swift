@@ -126,8 +126,8 @@ package struct LostExchange: Sendable, Hashable {
         case connectionLost
         /// The server's certificate isn't trusted. The value is the reason; `nil` if it is unknown.
         case untrustedCertificate(CertificateFault?)
-        /// The TLS connection failed for another reason.
-        case tlsFailed
+        /// The TLS connection failed for another reason; `nil` if it is unknown.
+        case tlsFailed(TLSFault?)
         case answerTooLarge
         case malformedAnswer
         /// The answer uses an unsupported compression.

@@ -1,0 +1,47 @@
+import CurlTransport
+import HTTPMessages
+import ReportedText
+import Testing
+import WaypostTestSupport
+
+/// Failures of TLS whose reason is only in the messages of the handshake, with OpenSSL's own server.
+@Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed"), .timeLimit(.minutes(1)))
+struct TLSFaults {
+    /// With TLS 1.3, the server rejects the client after the handshake. Each attempt must have the same fault and text,
+    /// whether or not libcurl reads the server's alert before the connection ends.
+    @Test(
+        arguments: [
+            (["-tls1_3", "-Verify", "1"], .certificateRequested, false),
+            (["-tls1_3", "-Verify", "1"], .certificateRequested, true),
+            (["-tls1_2", "-Verify", "1"], .certificateRequested, false),
+            (["-tls1_1", "-cipher", "ALL@SECLEVEL=0"], .noCommonVersion, false),
+        ] as [([String], TLSFault, Bool)])
+    func areTheSameAtEachAttempt(options: [String], fault: TLSFault, sendsCertificate: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        try await TestCertificates.make(in: directory)
+        let server = TestCertificates.serverCredentials(in: directory)
+        let program = try RunningProgram(
+            [
+                "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", server.certificate, "-key",
+                server.key, "-verify_return_error",
+            ] + options)
+        let line = try #require(await program.output.line(saying: "ACCEPT"))
+        let port = try #require(line.split(separator: ":").last)
+        var curlOptions = CurlTransportOptions(
+            userAgent: "waypost/test", caFile: TestCertificates.caFile(in: directory))
+        if sendsCertificate {
+            let client = TestCertificates.clientCredentials(in: directory)
+            curlOptions.clientCertificate = CurlClientCertificate(
+                certificateFile: client.certificate, keyFile: client.key)
+        }
+        let transport = try CurlTransport(options: curlOptions)
+        let request = HTTPRequest(.post, try HTTPURL("https://localhost:\(port)/token"), body: [1, 2, 3])
+        var details: Set<ReportedText> = []
+        for _ in 0..<5 {
+            let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
+            #expect(error?.code == .tlsFailed && error?.tlsFault == fault, "\(error?.description ?? "")")
+            if let error { details.insert(error.detail) }
+        }
+        #expect(details.count == 1)
+    }
+}
