@@ -82,6 +82,22 @@ import WaypostTestSupport
         #expect(codes.count == 2 * 86_400 / 600)
     }
 
+    /// libcurl has several texts for one failure. The status shows the text that was logged, until the next line.
+    @Test func showsAFailedDeliveryInTheWordsOfTheLog() {
+        func lost(_ text: ReportedText) -> Condition {
+            Condition(.networkUnavailable, text, facts: .lost(.connectionLost))
+        }
+        var conditions = ActiveConditions()
+        for (second, text) in [(0, "reset"), (10, "broken pipe"), (30, "not connected"), (600, "closed")] {
+            if second == 30 { conditions.raise(Self.busy, on: .delivery, at: .seconds(20)) }
+            conditions.raise(lost(ReportedText(text)), on: .delivery, at: .seconds(second))
+            let shown = conditions.visible(at: .seconds(second)).map(\.condition.cause)
+            #expect(shown == [second < 600 ? "reset" : "closed"])
+        }
+        let logged = conditions.takeLines(at: .seconds(600)).filter { $0.code == .networkUnavailable }
+        #expect(logged.map { $0.text.description.contains("reset") } == [true, false])
+    }
+
     /// Each problem of a rejected reload is a line with the code, and so is each repetition.
     @Test func logsEachCauseOnItsOwnLine() {
         var conditions = ActiveConditions()

@@ -13,8 +13,8 @@ import ReportedText
     private let handle: UnsafeMutableRawPointer
     /// The libcurl share handle, which holds the TLS sessions of all transfers.
     let share: UnsafeMutableRawPointer
-    /// The sockets of libcurl's connections. They and the TLS observer must outlive the multi handle, because freeing it
-    /// closes the open connections.
+    /// The sockets of libcurl's connections. The sockets and the TLS observer must outlive the multi handle, because
+    /// freeing it closes the open connections.
     let sockets: CurlSockets
     let tls = TLSObserver()
 

@@ -57,9 +57,10 @@ package struct ActiveConditions: Sendable {
         var isLogged = false
     }
 
-    /// The time when a condition was last logged, and how often it has occurred since then.
+    /// The time when a condition was last logged, its wording then, and how often it has occurred since.
     private struct LoggedLine {
         let at: Duration
+        let condition: Condition
         /// The number of times that the condition has occurred since `at` without being logged.
         var repetitions = 0
     }
@@ -94,6 +95,7 @@ package struct ActiveConditions: Sendable {
         _ condition: Condition, on topic: Topic, at now: Duration, until expiry: Duration? = nil
     ) {
         clearExpired(at: now)
+        let condition = asLogged(condition, on: topic, at: now)
         var state = states[topic] ?? State(condition: condition, since: now)
         if Key(state.condition) != Key(condition) { state.isLogged = false }
         state.condition = condition
@@ -171,6 +173,15 @@ package struct ActiveConditions: Sendable {
             + sorted.filter { $0.code.severity == .info }
     }
 
+    /// Returns the condition in the words with which it was logged in the last ten minutes. libcurl and servers have
+    /// several texts for one failure, so the status would otherwise differ from the log.
+    private func asLogged(_ condition: Condition, on topic: Topic, at now: Duration) -> Condition {
+        guard topic == .delivery, let line = histories[topic]?.lines[Key(condition)],
+            now - line.at < Self.reminderInterval
+        else { return condition }
+        return line.condition
+    }
+
     private func isVisible(_ state: State, at now: Duration) -> Bool {
         now - state.since >= state.condition.code.visibleAfter && state.expiry.map { now < $0 } ?? true
     }
@@ -196,7 +207,7 @@ package struct ActiveConditions: Sendable {
         // An entry is kept for two intervals, because it counts the repetitions for the next line about a lasting
         // condition.
         history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval * 2 }
-        history.lines[key] = LoggedLine(at: now)
+        history.lines[key] = LoggedLine(at: now, condition: state.condition)
         histories[topic] = history
         let repetitions = before?.repetitions ?? 0
         let count = repetitions > 0 ? " (\(repetitions.counted("more time")) since last logged)" : ""
