@@ -23,6 +23,8 @@ struct JSONFault {
     let offset: Int
     let expected: ExpectedToken
 
+    private static let values = "write text in double quotes, or a number, true, false or null"
+
     var error: JSONValue.ParseError {
         if case .restOfString(let opening) = expected {
             guard let byte = here, byte != "\n", byte != "\r", byte != "\r\n" else {
@@ -44,16 +46,15 @@ struct JSONFault {
             return error(
                 "\"\(closing)\" is missing for the bracket on line \(line)", at: here == nil ? afterPrevious : offset)
         case (_, .document): return error("not JSON; a document begins with {")
-        case (_, .value):
-            return error("a value is missing here; write text in double quotes, or a number, true, false or null")
+        case (","?, .value), (":"?, .value), ("}"?, .value), ("]"?, .value):
+            return error("a value is missing here; \(Self.values)")
+        case (_, .value): return error("a value that isn't JSON; \(Self.values)")
         case (_, .key): return error("a key is missing here; write a key in double quotes")
         case (_, .colon): return error("\":\" is missing after the key")
         case (_, .separator):
             let isAttached = afterPrevious == offset && here != "\""
             return isAttached
-                ? error(
-                    "a value that isn't JSON; write text in double quotes, or a number, true, false or null"
-                )
+                ? error("a value that isn't JSON; \(Self.values)")
                 : error("a comma is missing here", at: afterPrevious)
         case (_, .endOfDocument), (_, .restOfString): return error("text after the end of the document; remove it")
         }

@@ -79,15 +79,14 @@ struct Arguments: Sendable, Equatable {
             }
         case .oneOf(let choices):
             let list = choices.joined(separator: ", ")
-            guard operands.count == 1 else {
-                let given = operands.isEmpty ? "" : ", not \"\(operands.joined(separator: " "))\""
-                let guess =
-                    operands.dropFirst().first.map { Suggestion.operand($0, of: command, following: operands[0]) } ?? ""
-                throw command.usageError("\(command.name) needs one of \(list)\(given)\(guess)")
+            guard let choice = operands.first else { throw command.usageError("\(command.name) needs one of \(list)") }
+            guard choices.contains(choice) else {
+                let guess = Suggestion.choice(choice, among: choices)
+                throw command.usageError("\(command.name) needs one of \(list), not \"\(choice)\"\(guess)")
             }
-            for word in operands where !choices.contains(word) {
-                let guess = Suggestion.choice(word, among: choices)
-                throw command.usageError("\(command.name) needs one of \(list), not \"\(word)\"\(guess)")
+            if let extra = operands.dropFirst().first {
+                let guess = Suggestion.operand(extra, of: command, following: choice)
+                throw command.usageError("\(command.name) \(choice) does not accept \"\(extra)\"\(guess)")
             }
         }
     }
@@ -152,7 +151,9 @@ struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     var description: String {
-        "\(problem)\nType \"waypost help\(command.map { " " + $0 } ?? "")\" for the usage."
+        let usage = command.flatMap { name in CommandCatalog.commands.first { $0.name == name } }?.usage
+        let help = "\"waypost help\(command.map { " " + $0 } ?? "")\""
+        return usage.map { "\(problem)\nusage: \($0)\n\(help) explains the options" } ?? "\(problem); see \(help)"
     }
 }
 

@@ -51,7 +51,9 @@ extension AuthorizationConfiguration {
                     + "\"http\" with its \"url\"")
             return nil
         }
-        guard let kind: Kind = section.choice("type", "the kind of provider") else { return nil }
+        guard let kind: Kind = section.choice("type", "where tokens come from: a backend, a program or a file") else {
+            return nil
+        }
         defer { section.finish() }
         switch kind {
         case .http:

@@ -138,7 +138,7 @@ struct ConfigurationSection {
         _ key: String, _ fallback: Choice?, _ description: String
     ) -> Choice? where Choice.RawValue == String {
         let words = Choice.allCases.map(\.rawValue)
-        let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
+        let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" })) (\(description))"
         let found = readText(under: key, advice: advice)
         let choice = found.flatMap { Choice(rawValue: $0.text) }
         if let found, choice == nil {
@@ -212,9 +212,10 @@ struct ConfigurationSection {
     private mutating func readNumber(_ member: CircleMember) -> Double? {
         let value = self.readMember(member.name)
         if let number = value?.doubleValue, member.range.contains(number) { return number }
-        if value == nil { reportMissing(member.name, advice: "use \(member.rangeText)") }
-        if value != nil {
-            reportProblem(with: member.name, "is not an allowed value; use \(member.rangeText), without quotes")
+        switch value {
+        case nil: reportMissing(member.name, advice: "use \(member.rangeText)")
+        case .integer, .number: reportProblem(with: member.name, "is out of range; use \(member.rangeText)")
+        case let other?: reportWrongKind(member.name, other, advice: "use \(member.rangeText), without quotes")
         }
         return nil
     }
@@ -341,7 +342,8 @@ extension ConfigurationSection {
         if !types.isEmpty {
             return "it applies only if \"type\" is \(Self.alternatives(types.map { "\"\($0)\"" })); remove it"
         }
-        return ConfigurationKey.pathSuggestion(for: key).map { "did you mean \($0)?" } ?? "remove it"
+        if let guess = ConfigurationKey.pathSuggestion(for: key) { return "did you mean \(guess)?" }
+        return "remove it, or write one of \(knownKeys.filter { !$0.hasPrefix("$") }.sorted().joined(separator: ", "))"
     }
 }
 
@@ -370,7 +372,7 @@ extension ConfigurationSection {
         _ key: String, default fallback: String? = nil, isRequired: Bool = false,
         redactedBy redact: ((String) -> String)? = nil, _ description: String
     ) -> FoundText? {
-        let advice = "use a string in quotes" + (fallback.map { ", such as \"\($0)\"" } ?? "")
+        let advice = "use a string in quotes" + (fallback.map { ", such as \"\($0)\"" } ?? "") + " (\(description))"
         var text = readText(under: key, advice: advice)
         if text?.text.isEmpty == true {
             reportWrong(key, .string(""), advice: advice)

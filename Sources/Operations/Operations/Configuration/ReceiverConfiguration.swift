@@ -26,7 +26,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         var section = root.section(
             "receiver", isRequired: true, as: #"{"type": "serial", "device": "/dev/ttyUSB0"}"#,
             "the source of NMEA sentences")
-        guard let kind: Kind = section.choice("type", "the kind of source") else { return nil }
+        guard let kind: Kind = section.choice("type", "where positions come from") else { return nil }
         defer { section.finish() }
         source = Self.readSource(kind, from: &section)
         // The key doesn't apply to gpsd, because gpsd checks the sentences itself.
