@@ -125,13 +125,20 @@ let package = Package(
                 "FleetEngine", "Reporting", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
                 "SQLiteOutbox", "Operations", "Waypost",
             ]),
+        room(
+            "Tools", "Demo",
+            [
+                "TimeAndRandomness", "ReportedText", "HTTPMessages", "FleetEngine", "Reporting", "Conditions",
+                "LinuxPlatform", "GNSSReceiver", "Operations", "FleetEngineSimulator", "ReceiverSimulator", "Replay",
+                "TrackDrawing",
+            ]),
 
         .executableTarget(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "Operations", "Conditions", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages",
                 "LinuxPlatform", "Reporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
-                "FleetEngineSimulator", "LogReports", "ReceiverSimulator", "Replay", "TimeAndRandomness",
+                "Demo", "FleetEngineSimulator", "LogReports", "ReceiverSimulator", "Replay", "TimeAndRandomness",
                 "TrackDrawing",
                 "VehicleAuthorization",
             ],

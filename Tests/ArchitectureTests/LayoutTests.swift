@@ -34,6 +34,7 @@ import Testing
     /// sentences.
     private static let testedTogether = [
         "Operations": "Agent", "Waypost": "Agent", "WaypostCommand": "Agent", "LogReports": "Agent",
+        "Demo": "Agent",
         "ReceiverSimulator": "GNSS",
     ]
 

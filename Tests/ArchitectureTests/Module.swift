@@ -108,11 +108,19 @@ let modules: [Module] = [
             "BackendAuthorization", "CurlTransport", "FleetEngineDelivery", "HTTPService", "RunRecording",
         ])
         .union(["Operations", "Waypost", "Glibc"])),
+    Module(
+        "Tools", "Demo",
+        [
+            "TimeAndRandomness", "ReportedText", "HTTPMessages", "FleetEngine", "Reporting", "Conditions",
+            "LinuxPlatform", "GNSSReceiver", "Operations", "FleetEngineSimulator", "ReceiverSimulator", "Replay",
+            "TrackDrawing",
+        ]),
 
     Module(
         "Command", "WaypostCommand",
         coreAndAdapters.union([
-            "Operations", "Waypost", "FleetEngineSimulator", "LogReports", "ReceiverSimulator", "Replay", "Glibc",
+            "Operations", "Waypost", "Demo", "FleetEngineSimulator", "LogReports", "ReceiverSimulator", "Replay",
+            "Glibc",
         ])
     ),
 ]
