@@ -64,6 +64,7 @@ package struct Demo: Sendable {
     /// - Parameters:
     ///   - play: runs the replay to its end.
     ///   - report: reports the result; the simulator runs until it returns.
+    /// - Throws: the error of `report`, or `OutboxError` if the outbox can't be read.
     package func run(
         playing play: (ReplayRun) async -> AgentError?, reporting report: (Result) async throws -> Void
     ) async throws {
