@@ -161,6 +161,14 @@ import WaypostTestSupport
         #expect(Condition(DeliveryOutcome(of: error, from: ""))?.remedy.description.hasPrefix(remedy) == true)
     }
 
+    /// A server on this machine needs no coverage.
+    @Test(arguments: [("http://127.0.0.1:8089", "start the program"), ("https://f.example", "wait for coverage")])
+    func haveARemedyForARefusedConnection(origin: String, remedy: String) {
+        let error = HTTPTransportError(.connectionFailed, "refused")
+        let condition = Condition(DeliveryOutcome(of: error, from: origin))
+        #expect(condition?.code == .networkUnavailable && condition?.remedy.description.hasPrefix(remedy) == true)
+    }
+
     @Test func reportThatEverythingIsRejected() {
         #expect(Condition(.everythingRejected(.sample("400"))).code == .everythingRejected)
     }

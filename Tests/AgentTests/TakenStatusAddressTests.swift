@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LinuxPlatform
 import Reporting
+import StrictJSON
 import Testing
 import WaypostTestSupport
 
@@ -79,6 +80,12 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(69))
         let words = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(words.contains("waypost: \(directory.path("outbox.sqlite")): in use by waypost run"), "\(words)")
+
+        // In a JSON log, the last line is JSON, too.
+        let asJSON = try ServiceSetup(logFormat: "json").write(in: directory)
+        let logged = try await BuiltProgram.run(["run", "--config", asJSON])
+        let line = try JSONValue(parsing: logged.standardError)
+        #expect(logged.ending == .exited(69) && line["code"]?.stringValue == "outbox_in_use", "\(line)")
         #expect(await service.terminate().ending == .exited(0))
     }
 }

@@ -189,10 +189,24 @@ import WaypostTestSupport
         #expect(titles == ["Private mode"])
     }
 
+    /// Nothing is called safe in an outbox that doesn't work.
+    @Test func callsUpdatesSafeOnlyInAnOutboxThatWorks() {
+        func safe(_ events: [(at: Int, event: ReportingEvent)]) -> [String?] {
+            Self.report(events, until: 5, pending: 3).conditions.map(\.safe)
+        }
+        #expect(safe([(0, Self.unreachable)]) == ["3 updates are safe in the outbox"])
+        #expect(
+            safe([(0, Self.unreachable), (0, Self.notStored)]).compactMap(\.self) == [
+                "the last positions are kept in memory"
+            ])
+    }
+
     @Test func countsTheSecondsSinceAConditionBegan() throws {
         let report = Self.report([(0, Self.missing), (10, Self.noToken)], until: 78)
         #expect(report.conditions.map(\.seconds) == [78, 68])
         let json = try JSONValue(parsing: Array(try WhyReport(report).json.utf8))
+        let other = try JSONValue(parsing: Array(try WhyReport(Self.report([], until: 0), isAsked: false).json.utf8))
+        #expect(other["well"]?.boolValue == false)
         #expect(json["well"]?.boolValue == false && json["vehicle"]?.stringValue == "v")
         let first = try #require(json["conditions"]?.arrayValue?.first)
         #expect(first["code"]?.stringValue == "receiver_unavailable" && first["stage"]?.stringValue == "receiver")

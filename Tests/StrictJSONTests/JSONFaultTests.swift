@@ -30,11 +30,11 @@ import Testing
         ),
         (
             "{\"a\": van-7}",
-            "line 1, column 7: a value is missing here; write text in double quotes, or a number, true, false or null"
+            "line 1, column 7: a value that isn't JSON; write text in double quotes, or a number, true, false or null"
         ),
         (
             "{\"a\": True}",
-            "line 1, column 7: a value is missing here; write text in double quotes, or a number, true, false or null"
+            "line 1, column 7: a value that isn't JSON; write text in double quotes, or a number, true, false or null"
         ),
         // Brackets, and the end of the text.
         ("{\"a\":[1}", "line 1, column 8: \"]\" is missing for the bracket on line 1"),

@@ -31,7 +31,9 @@ extension ServiceAnswer.Subject {
 
 extension LostExchange {
     init(_ error: HTTPTransportError, origin: String) {
-        self.init(Cause(error), error.detail, proxyFault: error.proxyFault, origin: origin, route: error.route)
+        self.init(
+            Cause(error), error.detail, proxyFault: error.proxyFault, origin: origin,
+            isLocal: (try? HTTPURL(origin)).map { HTTPURL.isLoopback($0.host) } ?? false, route: error.route)
     }
 }
 

@@ -155,6 +155,7 @@ extension LostExchange {
     fileprivate var remedy: ReportedText {
         if let proxyFault { return proxyFault.wording().remedy }
         return switch cause {
+        case .connectionFailed where isLocal: "start the program that should listen there, or correct upload.endpoint"
         case .undecodableAnswer: "turn off compression in the proxy, or correct upload.endpoint"
         case .untrustedCertificate(.unknownAuthority?):
             "if the certificate authority is your own, set upload.caFile; otherwise, another server is answering (a captive portal or a proxy): log in to the network, or use another network"

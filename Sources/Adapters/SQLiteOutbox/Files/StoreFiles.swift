@@ -79,21 +79,21 @@ struct StoreFiles: Sendable {
     }
 
     /// Renames the damaged database and its log to matching names, so that SQLite still uses the log with the database.
-    /// Returns the database's new path, or `nil` if neither file exists.
+    /// Returns the new path of the database, or of the log if there is no database; `nil` if neither file exists.
     ///
     /// The database is renamed first. If a power cut follows, its absence shows the next start that the rebuilt store
     /// is complete and can take its place.
     func renameDamaged(at time: UTCTime) throws(SystemError) -> String? {
-        var hasRenamed = false
+        var firstName: String?
         let name = try unusedDamagedPath(at: time)
         for (source, destination) in [(path, name), (log, name + "-wal")]
         where try disk.entry(at: source) != nil {
             try disk.rename(source, to: destination)
             try synchronizeDirectory()
-            hasRenamed = true
+            firstName = firstName ?? destination
         }
         try disk.removeFile(at: index)
-        return hasRenamed ? name : nil
+        return firstName
     }
 
     /// Renames the rebuilt store, which must be complete, to `path`.

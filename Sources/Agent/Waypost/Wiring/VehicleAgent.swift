@@ -90,7 +90,7 @@ package struct VehicleAgent: Sendable {
             // A replay can be repeated later, so it fails at this point. Only a live vehicle must be visible without
             // the outbox.
             guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
-                throw AgentError(.unavailable, error.description)
+                throw AgentError(.unavailable, error.description, condition: Condition(error).code)
             }
             couldNotOpen = true
             monitor.raise(Condition(error, isStoring: true), on: .storing)

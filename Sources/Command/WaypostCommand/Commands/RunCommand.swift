@@ -22,11 +22,28 @@ struct RunCommand {
     }
 
     /// Runs the service until it is stopped or must re-execute its program. Returns how the service has ended.
-    func run(_ requests: ReloadRequests) async throws -> ServiceEnding {
+    func run(_ requests: ReloadRequests) async -> ServiceEnding {
         let agent = Agent(configuration, recordingDirectory: recordingDirectory)
-        let next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: handover)
+        let next: Handover?
+        do {
+            next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: handover)
+        } catch {
+            return .exit(await report(error).rawValue)
+        }
         guard let next else { return .exit(ExitStatus.done.rawValue) }
         guard let message = next.message else { return .exit(ExitStatus.failed.rawValue) }
         return .execute(NextImage(message: message))
+    }
+
+    /// Reports why the service has ended, and returns the exit status. In a JSON log, this line is JSON, too.
+    private func report(_ error: AgentError) async -> ExitStatus {
+        if configuration.log.format == .json {
+            LogWriter(level: configuration.log.level, format: .json).write(error)
+            await StandardError.finish()
+        } else {
+            Terminal.say("waypost: \(error)")
+        }
+        if error.code == .configuration { await RestartPause.wait() }
+        return ExitStatus(error.code)
     }
 }

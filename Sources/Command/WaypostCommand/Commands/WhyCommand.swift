@@ -18,8 +18,9 @@ struct WhyCommand {
         let notice = await onThread(named: "configuration") { service.notice(about: report) }
         if let notice { Terminal.say("waypost: \(notice)") }
         if asJSON {
-            try StandardOutput.write(line: try WhyReport(report).json)
+            try StandardOutput.write(line: try WhyReport(report, isAsked: notice == nil).json)
         } else {
+            if notice != nil { try StandardOutput.write(line: "the running service, \(report.vehicle):") }
             try Self.write(report.verdict(at: .system))
         }
         return report.isWell && notice == nil ? .done : .failed
@@ -46,8 +47,9 @@ struct WhyReport: Encodable {
     let vehicle: String
     let conditions: [StatusReport.ReportedCondition]
 
-    init(_ report: StatusReport) {
-        well = report.isWell
+    /// Creates the output. `isAsked` says whether the running service uses the given configuration.
+    init(_ report: StatusReport, isAsked: Bool = true) {
+        well = report.isWell && isAsked
         vehicle = report.vehicle
         conditions = report.conditions
     }

@@ -97,7 +97,7 @@ extension OutboxError: CustomStringConvertible {
             \(text: pending.counted("update")) of \(other) \(pending == 1 ? "is" : "are") pending and would be sent \
             for \(configured)
             """,
-            "configure \(other) until nothing is pending, or set outbox.path to another file")
+            "to send them, configure \(other) until nothing is pending; otherwise, set outbox.path to another file")
     }
 
     /// The cause in brackets; empty if there is none.

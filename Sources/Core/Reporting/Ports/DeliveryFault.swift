@@ -143,17 +143,20 @@ package struct LostExchange: Sendable, Hashable {
     package let proxyFault: ProxyFault?
     /// The server's scheme, host and port.
     package let origin: String
+    /// Whether the server is on this machine.
+    package let isLocal: Bool
     /// The connection's address family, and the one to be tried next; `nil` if they don't matter.
     package let route: ReportedText?
 
     package init(
         _ cause: Cause, _ message: ReportedText, proxyFault: ProxyFault? = nil, origin: String = "",
-        route: ReportedText? = nil
+        isLocal: Bool = false, route: ReportedText? = nil
     ) {
         self.cause = cause
         self.message = message
         self.proxyFault = proxyFault
         self.origin = origin
+        self.isLocal = isLocal
         self.route = route
     }
 }

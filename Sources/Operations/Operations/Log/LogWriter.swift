@@ -47,6 +47,9 @@ package final class LogWriter: Sendable {
         }
     }
 
+    /// Writes the error that ends the service.
+    package func write(_ error: AgentError) { write(.error, error.detail, code: error.condition) }
+
     /// Writes one line, if messages of `level` are logged. `code` is the code of the condition that the message is
     /// about, and `isEnd` says whether that condition has ended.
     package func write(
