@@ -30,12 +30,11 @@ import WaypostTestSupport
         ),
         (
             "outbox list requeue --config c",
-            "outbox needs one of list, export, requeue, discard, not \"list requeue\""
+            "outbox list does not accept \"requeue\""
         ),
         (
             "outbox requeue 4711",
-            "outbox needs one of list, export, requeue, discard, not \"requeue 4711\"; did you mean outbox requeue "
-                + "--update 4711?"
+            "outbox requeue does not accept \"4711\"; did you mean outbox requeue --update 4711?"
         ),
         ("check --config a --config=b", "--config is given twice, a and b; remove one"),
         ("check --config --online", "--config needs a value: --config FILE"),

@@ -483,16 +483,21 @@ import WaypostTestSupport
 
     /// A replacement in the smallest configuration, and all its problems.
     @Test(arguments: [
-        ("\"v\"", "null", ["\"vehicle.vehicleId\" is null; use a string in quotes"]),
+        ("\"v\"", "null", ["\"vehicle.vehicleId\" is null; use a string in quotes (the vehicle's id in Fleet Engine)"]),
         (
             "\"vehicleId\"", "\"vehicleID\"",
             ["\"vehicle.vehicleID\" is not a key of Waypost; did you mean \"vehicleId\"?"]
         ),
         (
             "\"stdin\"", "null",
-            ["\"receiver.type\" is null; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""]
+            [
+                "\"receiver.type\" is null; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\" (where positions come from)"
+            ]
         ),
-        ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a string in quotes"]),
+        (
+            "\"stdin\"", "\"serial\", \"device\": 7",
+            ["\"receiver.device\" is 7; use a string in quotes (the serial port, or a symbolic link to it)"]
+        ),
         (
             "{\"type\": \"stdin\"}", "null",
             [
@@ -511,7 +516,7 @@ import WaypostTestSupport
         (
             "\"file\", \"path\": \"/run/token\"",
             "\"http\", \"url\": \"https://b/\", \"method\": \"FETCH\", \"body\": \"x\"",
-            ["\"authorization.method\" is \"FETCH\"; use \"GET\", \"POST\" or \"PUT\""]
+            ["\"authorization.method\" is \"FETCH\"; use \"GET\", \"POST\" or \"PUT\" (the method of the request)"]
         ),
         (
             "\"file\", \"path\": \"/run/token\"", "\"command\", \"command\": []",
@@ -558,7 +563,12 @@ import WaypostTestSupport
                 "\"receiver\" is a string; use an object in braces, such as {\"type\": \"serial\", \"device\": \"/dev/ttyUSB0\"}"
             ]
         ),
-        ("\"/run/token\"", "null", ["\"authorization.path\" is null; use a string in quotes"]),
+        (
+            "\"/run/token\"", "null",
+            [
+                "\"authorization.path\" is null; use a string in quotes (the token file, which another program replaces from time to time)"
+            ]
+        ),
         (
             "\"receiver\": {\"type\": \"stdin\"}, ", "",
             ["\"receiver\" is missing; write an object in braces; config.example.json contains an example"]
@@ -648,9 +658,9 @@ import WaypostTestSupport
             "}}",
             "}, \"reporting\": {\"privateZones\": [{\"latitude\": \"48.1\", \"longitude\": 191, \"radiusMeters\": 0}]}}",
             [
-                "\"reporting.privateZones[0].latitude\" is not an allowed value; use degrees from -90 to 90, without quotes",
-                "\"reporting.privateZones[0].longitude\" is not an allowed value; use degrees from -180 to 180, without quotes",
-                "\"reporting.privateZones[0].radiusMeters\" is not an allowed value; use metres from 10 to 100000, without quotes",
+                "\"reporting.privateZones[0].latitude\" is a string; use degrees from -90 to 90, without quotes",
+                "\"reporting.privateZones[0].longitude\" is out of range; use degrees from -180 to 180",
+                "\"reporting.privateZones[0].radiusMeters\" is out of range; use metres from 10 to 100000",
             ]
         ),
         (

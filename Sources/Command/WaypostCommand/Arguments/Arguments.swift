@@ -151,9 +151,9 @@ struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     var description: String {
-        let usage = command.flatMap { name in CommandCatalog.commands.first { $0.name == name } }?.usage
-        let help = "\"waypost help\(command.map { " " + $0 } ?? "")\""
-        return usage.map { "\(problem)\nusage: \($0)\n\(help) explains the options" } ?? "\(problem); see \(help)"
+        let spec = command.flatMap { name in CommandCatalog.commands.first { $0.name == name } }
+        let help = "waypost help\(command.map { " " + $0 } ?? "")"
+        return "\(problem)\nusage: \(spec?.usage ?? "waypost COMMAND [OPTIONS]") (see \(help))"
     }
 }
 

@@ -138,14 +138,16 @@ struct ConfigurationSection {
         _ key: String, _ fallback: Choice?, _ description: String
     ) -> Choice? where Choice.RawValue == String {
         let words = Choice.allCases.map(\.rawValue)
-        let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" })) (\(description))"
+        let choices = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
+        let advice = "\(choices) (\(description))"
         let found = readText(under: key, advice: advice)
         let choice = found.flatMap { Choice(rawValue: $0.text) }
         if let found, choice == nil {
+            let guess = Self.suggestion(for: found.text, among: words)
             reportProblem(
                 with: key,
                 found.reference.map { "comes from \($0), whose value is not allowed; \(advice)" }
-                    ?? "is \"\(found.text)\"; \(advice)\(Self.suggestion(for: found.text, among: words))")
+                    ?? "is \"\(found.text)\"; \(guess.isEmpty ? advice : choices + guess)")
         }
         if fallback == nil, !has(key) { reportMissing(key, advice: advice) }
         let value = choice ?? fallback
