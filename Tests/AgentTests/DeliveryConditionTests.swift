@@ -161,6 +161,13 @@ import WaypostTestSupport
         #expect(Condition(DeliveryOutcome(of: error, from: ""))?.remedy.description.hasPrefix(remedy) == true)
     }
 
+    /// Captive portals answer with HTML; another service answers with something else.
+    @Test(arguments: [("<html>", "log in to the network"), (#"{"error": "not found"}"#, "correct upload.endpoint")])
+    func haveARemedyForAForeignAnswer(body: String, remedy: String) throws {
+        let condition = try Self.condition(forStatus: 404, body: body)
+        #expect(condition.code == .intercepted && condition.remedy.description.hasPrefix(remedy))
+    }
+
     /// A server on this machine needs no coverage.
     @Test(arguments: [("http://127.0.0.1:8089", "start the program"), ("https://f.example", "wait for coverage")])
     func haveARemedyForARefusedConnection(origin: String, remedy: String) {

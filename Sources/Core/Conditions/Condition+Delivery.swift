@@ -18,7 +18,7 @@ extension Condition {
             case .throttled: .throttled
             case .delivered, .prepareAgain, .retry, .unanswered, .held: ConditionCode(answer)
             }
-        self.init(code, answer.cause, facts: .answer(status: answer.status))
+        self.init(code, Wording(answer.cause, answer.remedy(for: code)), facts: .answer(status: answer.status))
     }
 
     /// Creates the condition for a delivery fault.
@@ -147,6 +147,13 @@ extension ServiceAnswer {
         case (.html, _): "\(status) with HTML, not from Fleet Engine"
         case (.other, _): "\(status) with a body that isn't from Fleet Engine"
         }
+    }
+
+    /// Returns the remedy; empty if the catalog's remedy for `code` applies. Portals answer with HTML.
+    fileprivate func remedy(for code: ConditionCode) -> ReportedText {
+        code == .intercepted && body == .other
+            ? "correct upload.endpoint; if it is correct, log in to the network (a captive portal or a proxy), or use another network"
+            : ""
     }
 }
 
