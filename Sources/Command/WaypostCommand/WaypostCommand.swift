@@ -13,7 +13,7 @@ enum WaypostCommand {
     static func run(_ words: [String], reloads: ReloadRequests) async -> ServiceEnding {
         do {
             if words.first == "run", let arguments = try arguments(of: words) {
-                return await RunCommand(arguments).run(reloads)
+                return try await RunCommand(arguments).run(reloads)
             }
             return .exit(try await dispatch(words).rawValue)
         } catch {
