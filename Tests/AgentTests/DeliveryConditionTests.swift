@@ -103,7 +103,10 @@ import WaypostTestSupport
             (.answered(status: 302), .intercepted, "sign in to the portal, or use another network"),
             (.answered(status: 502), .networkUnavailable, "check the proxy's network, and its log"),
             (.notAProxy, .intercepted, "correct upload.proxy.url"),
-            (.timedOut, .networkUnavailable, "check upload.proxy.url, and that the proxy is running"),
+            (
+                .timedOut, .networkUnavailable,
+                "check upload.proxy.url, and that the proxy is running and can reach f:443"
+            ),
             (.notConnected, .networkUnavailable, "check upload.proxy.url, and that the proxy is running"),
             (.untrustedCertificate, .certificateUntrusted, "check upload.proxy.url, and that the proxy is running"),
             (.tlsFailed, .tlsFailed, "if it has no TLS, write http:// in upload.proxy.url"),
@@ -122,8 +125,9 @@ import WaypostTestSupport
         let condition = Condition(.aborted(.newerPosition, lost))
         #expect(
             condition.explanation.description
-                == "https://f.example: no answer from the proxy http://p:3128, while a newer position was waiting; a new "
-                + "connection will send that position first; check upload.proxy.url, and that the proxy is running")
+                == "https://f.example: no answer through the proxy http://p:3128, while a newer position was waiting; a new "
+                + "connection will send that position first; check upload.proxy.url, and that the proxy is running and can reach f:443"
+        )
     }
 
     @Test func haveARemedyForAFailedRenewal() {

@@ -38,8 +38,8 @@ import Testing
             ),
             (
                 .timedOut,
-                "timeout: no answer from the proxy http://p.test:3128 (words); check upload.proxy.url, and that the "
-                    + "proxy is running"
+                "timeout: no answer through the proxy http://p.test:3128 (words); check upload.proxy.url, and that the "
+                    + "proxy is running and can reach example.com:443"
             ),
             (
                 .untrustedCertificate,

@@ -141,7 +141,7 @@ struct ProxiedExchange {
             #expect(error.code == .timedOut && error.proxyFault?.cause == .timedOut)
             #expect(
                 error.description.hasPrefix(
-                    "https://localhost:4711: timeout: no answer from the proxy http://127.0.0.1:\(silent.port)"),
+                    "https://localhost:4711: timeout: no answer through the proxy http://127.0.0.1:\(silent.port)"),
                 "\(error)")
         }
     }

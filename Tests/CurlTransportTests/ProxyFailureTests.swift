@@ -22,5 +22,6 @@ import Testing
     func isNotReportedAfterASOCKSProxyHasConnected(curl: CURLcode) {
         #expect(ProxyFault.Cause(curl, of: .socks5h) == nil)
         #expect(ProxyFault.Cause(CURLE_PROXY, of: .socks5h) == .rejected)
+        #expect(ProxyFault.Cause(CURLE_OPERATION_TIMEDOUT, of: .socks5h) == .timedOut)
     }
 }

@@ -99,8 +99,8 @@ extension ProxyFault.Cause {
         case CURLE_COULDNT_RESOLVE_PROXY: self = .nameNotResolved
         case CURLE_COULDNT_CONNECT: self = .notConnected
         case CURLE_PROXY: self = .rejected
-        case _ where scheme == .socks5h: return nil
         case CURLE_OPERATION_TIMEDOUT: self = .timedOut
+        case _ where scheme == .socks5h: return nil
         case CURLE_PEER_FAILED_VERIFICATION: self = .untrustedCertificate
         case CURLE_SSL_CONNECT_ERROR: self = .tlsFailed
         case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR: self = .connectionLost

@@ -177,7 +177,7 @@ extension LostExchange {
 
     fileprivate func abortCause(for reason: AbortReason) -> ReportedText {
         let route: ReportedText = route.map { " (\($0))" } ?? ""
-        let answer: ReportedText = proxyFault.map { "no answer from the proxy \($0.origin)" } ?? "no answer"
+        let answer: ReportedText = proxyFault.map { "no answer through the proxy \($0.origin)" } ?? "no answer"
         return switch reason {
         case .networkChanged: "\(origin): the network changed, and \(answer) came on the old connection\(route)"
         case .newerPosition:

@@ -9,7 +9,10 @@ extension ProxyFault {
         case .answered(let status): wording(forStatus: status)
         case .nameNotResolved: Wording("the name of the proxy \(origin) could not be resolved", check)
         case .notConnected: Wording("no connection to the proxy \(origin): \(message)", check)
-        case .timedOut: Wording("timeout: no answer from the proxy \(origin) (\(message))", check)
+        case .timedOut:
+            Wording(
+                "timeout: no answer through the proxy \(origin) (\(message))",
+                "check \(key).url, and that the proxy is running and can reach \(server)")
         case .untrustedCertificate:
             Wording("the certificate of the proxy \(origin) is not trusted: \(message)", check)
         case .tlsFailed:
