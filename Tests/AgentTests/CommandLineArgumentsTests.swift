@@ -44,7 +44,7 @@ import WaypostTestSupport
         ("logs", "there is no command \"logs\"; did you mean journalctl -u waypost?"),
         (
             "--config c run",
-            "there is no command \"--config\"; the command comes first: waypost run --config FILE"
+            "there is no command \"--config\"; the command comes first: waypost COMMAND --config"
         ),
         ("check -c c", "check has no option -c; did you mean --config?"),
         ("fixes a -f gpx", "fixes has no option -f; did you mean --format?"),

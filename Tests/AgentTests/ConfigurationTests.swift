@@ -602,7 +602,7 @@ import WaypostTestSupport
         (
             "}}", "}, \"upload\": {\"retry\": {\"heartbeatseconds\": 5}}}",
             [
-                "\"upload.retry.heartbeatseconds\" is not a key of Waypost; did you mean \"reporting.heartbeatSeconds\"?"
+                "\"upload.retry.heartbeatseconds\" is not a key of Waypost; did you mean \"reporting.heartbeatSeconds\"? (keys of \"upload.retry\": initialDelaySeconds, maximumDelaySeconds)"
             ]
         ),
         (
@@ -636,7 +636,7 @@ import WaypostTestSupport
         (
             "\"stdin\"", "\"stdin\", \"baudRate\": 9600",
             [
-                "\"receiver.baudRate\" is not a key of \"type\": \"stdin\"; it applies only if \"type\" is \"serial\"; remove it"
+                "\"receiver.baudRate\" is not a key of \"type\": \"stdin\"; it applies only if \"type\" is \"serial\"; remove it (keys of \"receiver\": acceptMissingChecksum)"
             ]
         ),
         (

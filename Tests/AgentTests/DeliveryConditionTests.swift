@@ -156,7 +156,7 @@ import WaypostTestSupport
                 .certificateNotTrusted, .unknownAuthority,
                 "if the certificate authority is your own, set upload.caFile; "
             ),
-            (.certificateNotTrusted, .otherHostName, "log in to the network (a captive portal), or use another "),
+            (.certificateNotTrusted, .otherHostName, "correct the host in upload.endpoint, or log in to the network"),
             (.transportFailed, nil, "run waypost check, and correct upload.caFile"),
             (.unknownContentEncoding, nil, "turn off compression in the proxy, or correct upload.endpoint"),
         ] as [(HTTPTransportError.Code, CertificateFault?, String)])

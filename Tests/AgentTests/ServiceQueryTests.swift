@@ -121,7 +121,7 @@ import WaypostTestSupport
         let why = try await BuiltProgram.run(["why", "--config", bench.directory.path("config.json")])
         let said = String(decoding: why.standardError, as: UTF8.self)
         let words =
-            "(process \(service.processID)) runs, but status address unavailable: cannot listen on \(address): No such file "
+            "(process \(service.processID)) runs, but status address unavailable: status.listen: cannot listen on \(address): No such file "
             + "or directory; create \(bench.directory.path("none")) for this user, or "
         #expect(why.ending == .exited(69) && said.contains(words), "\(said)")
         #expect(await service.terminate().ending == .exited(0))
@@ -167,7 +167,7 @@ import WaypostTestSupport
             fault: .portInUse(9464, by: .process("x (process 8)", stopCommand: "kill 8")))
         #expect(
             words
-                == "waypost (process 7) runs, but status address unavailable: cannot listen on 127.0.0.1:9464: x (process "
+                == "waypost (process 7) runs, but status address unavailable: status.listen: cannot listen on 127.0.0.1:9464: x (process "
                 + "8) holds it; stop it (kill 8), or choose another port (0 selects a free one)")
     }
 

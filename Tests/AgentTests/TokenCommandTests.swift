@@ -56,7 +56,7 @@ struct TokenCommands {
     @Test(arguments: [
         (
             "driver/van-8",
-            "FAIL     the token for vehicle van-7 is for vehicle van-8; check the vehicle id and the endpoint"
+            "FAIL     the token for vehicle van-7 is for vehicle van-8; correct vehicle.vehicleId, or let the issuer sign for van-7"
         ),
         (
             "delivery_driver/van-7",
@@ -87,7 +87,10 @@ struct TokenCommands {
     /// An endpoint for consumer tokens, the exit code, and the start and end of the last line.
     @Test(arguments: [
         ("consumer/{tripId}", 0 as Int32, "ok       fits", "providers/p/trips/trip 7"),
-        ("consumer/other", 1, "FAIL     the token ", "is for trip other; check the trip id and the endpoint"),
+        (
+            "consumer/other", 1, "FAIL     the token ",
+            "is for trip other; correct the id, or let the issuer sign for trip 7"
+        ),
         (
             "driver/van-7", 1, "FAIL     the token ",
             "names no trip (it may be a driver token); the issuer must set tripid"
@@ -252,7 +255,7 @@ struct TokenCommands {
         #expect(good?.firstMatch(of: /^ok    token          driver of vehicle van-7, (59|60) min left$/) != nil)
         #expect(
             try await line("/token/driver/other")
-                == "FAIL  token          the token for vehicle van-7 is for vehicle other; check the vehicle id and the endpoint"
+                == "FAIL  token          the token for vehicle van-7 is for vehicle other; correct vehicle.vehicleId, or let the issuer sign for van-7"
         )
     }
 
@@ -279,7 +282,10 @@ struct TokenCommands {
     @Test(arguments: [
         ("/token/consumer/{tripId}", "ok    trip token     ", "consumer of trip waypost-check, "),
         ("/nowhere/{tripId}", "note  trip token     ", "try an existing trip: waypost token --trip ID"),
-        ("/token/consumer/other", "FAIL  trip token     ", "is for trip other; check the trip id and the endpoint"),
+        (
+            "/token/consumer/other", "FAIL  trip token     ",
+            "is for trip other; correct the id, or let the issuer sign for waypost-check"
+        ),
     ])
     func tripTokensAreSummarisedInOneLineByTheOnlineCheck(path: String, begins: String, message: String) async throws {
         let bench = try ServiceBench()

@@ -83,8 +83,8 @@ import WaypostTestSupport
             sentence: "/o: there is no outbox yet; create it with waypost run, or with waypost replay --outbox /o"),
         Case(
             error: OutboxError(.otherVehicle, path: "/o", .otherVehicle("van-7", pending: 2, configured: "van-8")),
-            sentence: "/o: 2 updates of van-7 are pending and would be sent for van-8; configure van-7 until nothing "
-                + "is pending, or set outbox.path to another file"),
+            sentence: "/o: 2 updates of van-7 are pending and would be sent for van-8; to send them, configure "
+                + "van-7 until nothing is pending; otherwise, set outbox.path to another file"),
         Case(
             error: OutboxError(.silent),
             sentence: "the outbox does not answer; check its disk (dmesg); it may be failing"),

@@ -33,7 +33,8 @@ import Testing
             (.deviceMissing, "no such device", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"),
             (
                 .deviceForbidden, "this user can't open it",
-                "add the user to the group that owns the device (usermod -aG dialout USER) and restart"
+                "add the user to the device's group (ls -l; usermod -aG GROUP USER) and restart; if the group is root, "
+                    + "change it to dialout with a udev rule (99-waypost-gnss.rules among the examples)"
             ),
             (
                 .deviceNotAllowed("/dev/ttyQ0"), "the service's unit or container doesn't allow the device",

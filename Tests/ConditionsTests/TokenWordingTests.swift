@@ -87,12 +87,12 @@ import VehicleAuthorization
             (
                 .unusableAnswer(endpoint, .page),
                 "token endpoint https://b.example/t gave a page (HTML or XML), not a token",
-                "check that the address is the token endpoint itself, with no login page or captive portal in between"
+                "correct authorization.url: it must be the token endpoint itself, with no login page or captive portal in between"
             ),
             (
                 .unusableAnswer(endpoint, .missingKey(keys: ["a", "b"], others: 2, .tokenUnderOtherKey("a.jwt"))),
                 "token endpoint https://b.example/t gave JSON without \"jwt\"; it contains \"a\", \"b\" and 2 more",
-                "set tokenKey to \"a.jwt\""
+                "set authorization.tokenKey to \"a.jwt\""
             ),
             (
                 .unusableAnswer(endpoint, .invalidJSON(.other, line: 1, column: 9, bytes: 8, mediaType: "text/html")),
@@ -123,7 +123,7 @@ import VehicleAuthorization
             ),
             (
                 .wrongClaims(.otherSubject(["w "]), van7), "the token for vehicle van-7 is for vehicle \"w \"",
-                "check the vehicle id and the endpoint"
+                "correct vehicle.vehicleId, or let the issuer sign for van-7"
             ),
             (
                 .wrongClaims(.otherAudience(["a", "b", "c", "d"], expected: "e"), van7),

@@ -14,6 +14,7 @@ import Testing
         (.certificateRequested, "requested a client certificate, and then ended"),
         (.noCommonTLSVersion, "no TLS version from 1.2 on"),
         (.connectionLost(message: "reset"), "lost before the answer was complete: reset"),
+        (.connectionLost(message: nil), "lost before the answer was complete"),
         (.requestUnread, "before reading it"), (.notHTTP(message: "garbage"), "not HTTP: garbage"),
         (.endlessAnswer, "endless"), (.headerTooLarge(limit: 65_536), "header is larger than 65536 bytes"),
         (.bodyTooLarge(limit: 1024), "answer is larger than 1024 bytes"), (.unknownEncoding, "Content-Encoding"),

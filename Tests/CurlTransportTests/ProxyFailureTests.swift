@@ -17,6 +17,15 @@ import Testing
         #expect(ProxyFault.Cause(curl, of: .http) == cause)
     }
 
+    @Test(
+        arguments: [
+            (CURLPX_REPLY_CONNECTION_REFUSED, .serverNotReached), (CURLPX_REPLY_HOST_UNREACHABLE, .serverNotReached),
+            (CURLPX_BAD_VERSION, .notAProxy), (CURLPX_USER_REJECTED, .rejected), (CURLPX_REPLY_NOT_ALLOWED, .rejected),
+        ] as [(CURLproxycode, ProxyFault.Cause)])
+    func isNamedByTheReasonForASOCKSProxysRejection(reason: CURLproxycode, cause: ProxyFault.Cause) {
+        #expect(ProxyFault.Cause(CURLE_PROXY, of: .socks5h, proxyError: reason) == cause)
+    }
+
     /// Only libcurl's code shows whether there was a tunnel through a SOCKS proxy.
     @Test(arguments: [CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_RECV_ERROR])
     func isNotReportedAfterASOCKSProxyHasConnected(curl: CURLcode) {

@@ -20,7 +20,8 @@ import Testing
         ("{\n\"a\": \"x\"\n  \"b\": 2\n}", "line 2, column 9: a comma is missing here"),
         ("{\"a\":1;\"b\":2}", "line 1, column 7: a semicolon; write a comma"),
         // Keys, colons, values.
-        ("{a:2}", "line 1, column 2: a key is missing here; write a key in double quotes"),
+        ("{a:2}", "line 1, column 2: a key without quotes; write it in double quotes"),
+        ("{\"a\": 48,1}", "line 1, column 9: a comma in a number; write a point"),
         ("{\"a\" 1}", "line 1, column 6: \":\" is missing after the key"),
         ("{\"a\" = 1}", "line 1, column 6: \"=\"; write \":\""),
         ("{\"a\"}", "line 1, column 5: \":\" is missing after the key"),

@@ -30,6 +30,9 @@ struct CurlFailure {
             case .tlsFailed: .tlsFailed(message: message)
             // libcurl's message repeats that there is no connection, but doesn't say why.
             case .connectionFailed: .notConnected(reason: refusal.map { "\($0)" } ?? message)
+            // For these codes libcurl's text depends on whether it was reading or writing when the connection ended.
+            case .connectionLost where [CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR].contains(curl):
+                .connectionLost(message: nil)
             case .connectionLost: .connectionLost(message: message)
             case .malformedResponse where curl == CURLE_OUT_OF_MEMORY: .headerTooLarge(limit: CurlAnswer.headerLimit)
             case .malformedResponse: .notHTTP(message: message)
@@ -93,12 +96,20 @@ extension ProxyFault.Cause {
     /// Creates the cause for libcurl's code if a proxy sent no response to CONNECT. Returns `nil` if the proxy didn't
     /// cause the failure.
     ///
-    /// libcurl reports every rejection by a SOCKS proxy with the same code, `CURLE_PROXY`.
-    init?(_ curl: CURLcode, of scheme: HTTPProxy.Scheme) {
+    /// libcurl reports every rejection by a SOCKS proxy with the same code, `CURLE_PROXY`; `proxyError` is its reason.
+    init?(_ curl: CURLcode, of scheme: HTTPProxy.Scheme, proxyError: CURLproxycode = CURLPX_OK) {
         switch curl {
         case CURLE_COULDNT_RESOLVE_PROXY: self = .nameNotResolved
         case CURLE_COULDNT_CONNECT: self = .notConnected
-        case CURLE_PROXY: self = .rejected
+        case CURLE_PROXY:
+            self =
+                switch proxyError {
+                case CURLPX_BAD_VERSION: .notAProxy
+                case CURLPX_REPLY_CONNECTION_REFUSED, CURLPX_REPLY_GENERAL_SERVER_FAILURE,
+                    CURLPX_REPLY_HOST_UNREACHABLE, CURLPX_REPLY_NETWORK_UNREACHABLE, CURLPX_REPLY_TTL_EXPIRED:
+                    .serverNotReached
+                default: .rejected
+                }
         case CURLE_OPERATION_TIMEDOUT: self = .timedOut
         case _ where scheme == .socks5h: return nil
         case CURLE_PEER_FAILED_VERIFICATION: self = .untrustedCertificate

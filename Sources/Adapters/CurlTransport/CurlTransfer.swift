@@ -147,7 +147,9 @@ import ReportedText
         let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
         // After 2xx the tunnel exists, so the proxy didn't cause the failure.
         let cause: ProxyFault.Cause? = 200..<300 ~= status ? nil : .answered(status: status)
-        guard let cause = status == 0 ? ProxyFault.Cause(code, of: proxy.scheme) : cause,
+        let proxyError = CURLproxycode(UInt32(clamping: easy.number(CURLINFO_PROXY_ERROR)))
+        guard
+            let cause = status == 0 ? ProxyFault.Cause(code, of: proxy.scheme, proxyError: proxyError) : cause,
             let fault = proxyFault(cause)
         else { return nil }
         let reason = cause == .notConnected ? refusal.map { "\($0)" as ReportedText } : nil

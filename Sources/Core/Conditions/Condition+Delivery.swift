@@ -126,7 +126,7 @@ extension ConditionCode {
     fileprivate init(_ fault: ProxyFault) {
         self =
             switch fault.cause {
-            case .nameNotResolved, .notConnected, .timedOut, .connectionLost, .answered(status: 500),
+            case .nameNotResolved, .notConnected, .timedOut, .connectionLost, .serverNotReached, .answered(status: 500),
                 .answered(status: 502...504):
                 .networkUnavailable
             case .answered, .notAProxy, .rejected: .intercepted
@@ -162,6 +162,10 @@ extension LostExchange {
     fileprivate var remedy: ReportedText {
         if let proxyFault { return proxyFault.wording().remedy }
         return switch cause {
+        case .connectionLost where isLocal:
+            "check the program that listens there, and correct upload.endpoint (http or https)"
+        case .untrustedCertificate(.otherHostName?):
+            "correct the host in upload.endpoint, or log in to the network (a captive portal)"
         case .connectionFailed where isLocal: "start the program that should listen there, or correct upload.endpoint"
         case .undecodableAnswer: "turn off compression in the proxy, or correct upload.endpoint"
         case .untrustedCertificate(.unknownAuthority?):

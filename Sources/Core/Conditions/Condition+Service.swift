@@ -65,7 +65,8 @@ extension Condition {
 
     /// Creates the condition for a status address that Waypost can't listen on.
     package init(statusAddress address: String, unavailable fault: ListenFault) {
-        self.init(.statusAddressUnavailable, fault.wording(on: address))
+        let wording = fault.wording(on: address)
+        self.init(.statusAddressUnavailable, Wording("status.listen: \(wording.cause)", wording.remedy))
     }
 
     /// Creates the condition for a run that terminated itself at `time` because of `reason`.

@@ -94,7 +94,7 @@ extension ConditionCode {
 
     fileprivate static let token: [Self: Entry] = [
         .tokenEndpointUnreachable: Entry(
-            .error, "token endpoint unreachable", "run waypost token, and check the network and the issuer"),
+            .error, "token endpoint unavailable", "run waypost token, and check the network and the issuer"),
         .tokenEndpointTLS: Entry(
             .error, "no secure connection to the token issuer",
             "check the certificates (waypost check) and the clock"),

@@ -18,6 +18,8 @@ package struct ProxyFault: Sendable, Hashable {
         case nameNotResolved, notConnected, timedOut, untrustedCertificate, tlsFailed, connectionLost, notAProxy
         /// A SOCKS proxy rejected the login or the connection.
         case rejected
+        /// A SOCKS proxy could not connect to the server.
+        case serverNotReached
     }
 
     package let cause: Cause
@@ -48,7 +50,8 @@ package enum TransferFault: Sendable, Hashable {
     case untrustedCertificate(message: ReportedText)
     case tlsFailed(message: ReportedText)
     case certificateRequested, noCommonTLSVersion
-    case connectionLost(message: ReportedText)
+    /// `message` is `nil` if it adds nothing to the fault.
+    case connectionLost(message: ReportedText?)
     /// The server rejected the request before it read it.
     case requestUnread
     case notHTTP(message: ReportedText)

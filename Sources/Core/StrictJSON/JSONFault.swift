@@ -49,6 +49,9 @@ struct JSONFault {
         case (","?, .value), (":"?, .value), ("}"?, .value), ("]"?, .value):
             return error("a value is missing here; \(Self.values)")
         case (_, .value): return error("a value that isn't JSON; \(Self.values)")
+        case (let digit?, .key) where digit.isNumber && previous == ",":
+            return error("a comma in a number; write a point", at: previousOffset ?? offset)
+        case (let letter?, .key) where letter.isLetter: return error("a key without quotes; write it in double quotes")
         case (_, .key): return error("a key is missing here; write a key in double quotes")
         case (_, .colon): return error("\":\" is missing after the key")
         case (_, .separator):

@@ -35,7 +35,9 @@ package struct TerminalScreen: ~Copyable {
     deinit { Self.leave(restoring: settingsBefore) }
 
     /// Whether standard input and standard output are both a terminal.
-    package static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
+    package static var isPossible: Bool { hasKeyboard && isatty(STDOUT_FILENO) == 1 }
+    /// Whether standard input is a terminal.
+    package static var hasKeyboard: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// The current size; 80 by 24 if the terminal doesn't report it.
     package var size: Size {

@@ -168,7 +168,7 @@ struct ConfigurationReload {
         do throws(ReloadRejection) {
             if change.receiverEnds {
                 throw ReloadRejection(
-                    "is or becomes stdin, or a file without follow, which a reload can't change; restart the service instead",
+                    "is or becomes stdin, or a file without follow, which only a restart can change",
                     key: "receiver")
             }
             if change.renamesPending, let ledger { try requireNothingPending(in: ledger, for: configuration) }

@@ -7,7 +7,8 @@ import Operations
 enum Suggestion {
     /// Commands that users know from other programs, with Waypost's equivalents.
     private static let equivalents = [
-        "version": "--version", "-V": "--version", "-v": "--version", "start": "run", "logs": "journalctl -u waypost",
+        "version": "--version", "-V": "--version", "-v": "--version", "start": "run, or systemctl start waypost",
+        "daemon": "run", "logs": "journalctl -u waypost",
         "stop": "systemctl stop waypost", "restart": "systemctl restart waypost", "reload": "systemctl reload waypost",
         "validate": "check", "decode": "fixes", "diagnose": "why",
     ]
@@ -19,28 +20,36 @@ enum Suggestion {
 
     /// Returns the suggestion for the unknown command `word`.
     static func command(for word: String) -> String {
-        if word.hasPrefix("--") {
-            let name = String(word.dropFirst(2))
+        if word.hasPrefix("-"), equivalents[word] == nil {
+            let name = String(word.drop { $0 == "-" })
             if word != "--config", CommandCatalog.commands.contains(where: { $0.name == name }) {
                 return question(suggesting: name)
             }
-            return "; the command comes first: waypost run --config FILE"
+            let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }
+            let owner = owners.count == 1 ? owners[0].name : "COMMAND"
+            return "; the command comes first: waypost \(owner) \(word)"
         }
         return nearest(to: word, among: CommandCatalog.commands.map(\.name), equivalents: equivalents)
     }
 
     /// Returns the suggestion for `word`, which isn't an option of `command`.
     static func option(for word: String, of command: CommandSpec) -> String {
-        if ["-v", "--verbose"].contains(word) { return "; set \"log.level\" in the configuration" }
+        if ["-v", "--verbose"].contains(word), command.name == "run" {
+            return "; set \"log.level\" in the configuration"
+        }
         let names = command.options.map(\.name)
         if let known = commonOptions[word], names.contains(known) { return question(suggesting: known) }
-        let guess = nearest(to: word, among: names)
+        // Without the hyphens, which all options have in common.
+        let bare = names.map { String($0.drop { $0 == "-" }) }
+        let guess =
+            Spelling.nearest(to: String(word.drop { $0 == "-" }), among: bare).flatMap { bare.firstIndex(of: $0) }
+            .map { question(suggesting: names[$0]) } ?? ""
         if !guess.isEmpty { return guess }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
         if !owners.isEmpty {
             return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "accepts" : "accept") it"
         }
-        guard names.contains("--config") else { return "" }
+        guard command.name == "run" else { return "" }
         let key = ConfigurationKey.pathSuggestion(for: String(word.drop { $0 == "-" }))
         return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? ""
     }

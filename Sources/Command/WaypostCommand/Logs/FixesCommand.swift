@@ -51,6 +51,9 @@ struct FixesCommand {
                 line: line, log: logs[0], acceptsMissingChecksum: acceptsMissingChecksum
             ).run()
         }
+        if logs.contains("-"), TerminalScreen.hasKeyboard {
+            Terminal.say("waypost: reading NMEA from standard input; Control-D ends it")
+        }
         return wantsSummary ? try await summarize() : try await writeFixes()
     }
 

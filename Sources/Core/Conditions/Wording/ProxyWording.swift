@@ -21,6 +21,8 @@ extension ProxyFault {
                 "if it has no TLS, write http:// in \(key).url")
         case .connectionLost: Wording("the proxy \(origin) closed the connection: \(message)", check)
         case .notAProxy: Wording("the server at \(origin) isn't a proxy: \(message)", "correct \(key).url")
+        case .serverNotReached:
+            Wording("the proxy \(origin) could not connect to \(server)", "check the proxy's network, and its log")
         case .rejected:
             Wording(
                 "the proxy \(origin) rejected the connection: \(message)",

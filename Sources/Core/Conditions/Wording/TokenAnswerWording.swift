@@ -21,7 +21,7 @@ extension AnswerFault {
         case .nothingPrinted(let said):
             return Wording(
                 "no token on its standard output; its standard error says: \(said.listed)", originKind.emptyRemedy)
-        case .page: return Wording("a page (HTML or XML), not a token", originKind.pageRemedy)
+        case .page: return Wording("a page (HTML or XML), not a token", origin.pageRemedy)
         case .gzip:
             return Wording("gzip-compressed data; \(expected)", "the token provider must not compress its answer")
         case .utf16: return Wording("UTF-16 text; \(expected)", Mistake.encoding.remedy)
@@ -74,8 +74,8 @@ extension AnswerFault.Members {
     fileprivate func remedy(for origin: TokenOrigin) -> ReportedText {
         let key: ReportedText = "\(origin.section).\(origin.kind.rawValue)"
         return switch self {
-        case .tokenShape(let name): "set \"tokenShape\": \"\(name)\""
-        case .tokenUnderOtherKey(let path): "set tokenKey to \"\(path)\""
+        case .tokenShape(let name): "set \(origin.section).tokenShape to \"\(name)\""
+        case .tokenUnderOtherKey(let path): "set \(origin.section).tokenKey to \"\(path)\""
         case .consumerToken: "correct \(key): the answer contains a consumer token, but a driver token is needed"
         case .driverToken: "correct \(key): the answer contains a driver token, but a consumer token is needed"
         case .serviceAccountKey: "keep the service account's key at the issuer; \(AnswerFault.Lookalike.signing)"
@@ -83,7 +83,7 @@ extension AnswerFault.Members {
         case .lookalike(let kind, let path): "\"\(path)\" contains \(kind.words): \(kind.remedy(for: origin.kind))"
         case .reportedError: "the answer seems to report an error: see the issuer's log, or the answer itself"
         case .nothing: "see the issuer's log"
-        case .other: "set tokenKey to the token's key; if there is no token, see the issuer's log"
+        case .other: "set \(origin.section).tokenKey to the token's key; if there is no token, see the issuer's log"
         }
     }
 }
@@ -127,11 +127,14 @@ extension TokenOrigin.Kind {
         }
     }
 
+}
+
+extension TokenOrigin {
     /// The remedy if a web page was received instead of a token.
     fileprivate var pageRemedy: ReportedText {
-        switch self {
+        switch kind {
         case .endpoint:
-            "check that the address is the token endpoint itself, with no login page or captive portal in between"
+            "correct \(section).url: it must be the token endpoint itself, with no login page or captive portal in between"
         case .command: "check which address the command requests, and that no captive portal is in between"
         case .file: "check the program that writes the file"
         }
@@ -186,7 +189,10 @@ extension ClaimFault {
                 "is for vehicle \(other), which differs from \(kind.id) only in upper and lower case",
                 "correct vehicle.vehicleId, or change the issuer to set exactly \(kind.id)")
         case .otherSubject(let names):
-            Wording("is for \(kind.noun) \(names.listed)", "check the \(kind.noun) id and the endpoint")
+            Wording(
+                "is for \(kind.noun) \(names.listed)",
+                "correct \(kind.noun == "vehicle" ? "vehicle.vehicleId" : "the id"), or let the issuer sign for \(kind.id)"
+            )
         case .otherTask(let names): Wording("is for task \(names.listed)", "check the task id and the endpoint")
         }
     }

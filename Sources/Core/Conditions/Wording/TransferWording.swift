@@ -17,7 +17,8 @@ extension TransferFault {
         case .tlsFailed(let message): "no secure connection: \(message)"
         case .certificateRequested: "the server requested a client certificate, and then ended the connection"
         case .noCommonTLSVersion: "the server supports no TLS version from 1.2 on"
-        case .connectionLost(let message): "the connection was lost before the answer was complete: \(message)"
+        case .connectionLost(let message):
+            "the connection was lost before the answer was complete\(message.map { ": \($0)" } ?? "")"
         case .requestUnread: "the server rejected the request before reading it"
         case .notHTTP(let message): "the answer is not HTTP: \(message)"
         case .endlessAnswer: "the server sent endless data instead of a complete answer; the connection was closed"

@@ -341,11 +341,14 @@ extension ConfigurationSection {
         }
         if let advice = advice.first { return advice }
         let types = ConfigurationKey.all.filter { $0.path == keyPath(key) }.compactMap(\.type)
-        if !types.isEmpty {
-            return "it applies only if \"type\" is \(Self.alternatives(types.map { "\"\($0)\"" })); remove it"
+        let guess = ConfigurationKey.pathSuggestion(for: key)
+        if let guess, types.isEmpty, path.isEmpty { return "did you mean \(guess)?" }
+        let names = knownKeys.filter { $0 != "type" && $0 != "$schema" }.sorted().joined(separator: ", ")
+        let keys = " (\(path.isEmpty ? "sections" : "keys of \"\(path)\""): \(names))"
+        guard types.isEmpty else {
+            return "it applies only if \"type\" is \(Self.alternatives(types.map { "\"\($0)\"" })); remove it\(keys)"
         }
-        if let guess = ConfigurationKey.pathSuggestion(for: key) { return "did you mean \(guess)?" }
-        return "remove it, or write one of \(knownKeys.filter { !$0.hasPrefix("$") }.sorted().joined(separator: ", "))"
+        return (guess.map { "did you mean \($0)?" } ?? "remove it") + keys
     }
 }
 
@@ -366,7 +369,9 @@ extension ConfigurationSection {
         _ key: String, default fallback: String?, ifMissing advice: String?,
         redactedBy redact: ((String) -> String)? = nil, _ description: String
     ) -> FoundText? {
-        if fallback == nil, !has(key) { reportMissing(key, advice: advice ?? "write a string in quotes") }
+        if fallback == nil, !has(key) {
+            reportMissing(key, advice: (advice ?? "write a string in quotes") + " (\(description))")
+        }
         return text(key, default: fallback, isRequired: fallback == nil, redactedBy: redact, description)
     }
 
