@@ -58,7 +58,10 @@ import WaypostTestSupport
     func followFromAnAnswer(status: Int, body: String, code: ConditionCode) throws {
         let condition = try Self.condition(forStatus: status, body: body)
         #expect(condition.code == code)
-        #expect(condition.facts == .answer(status: status))
+        guard case .answer(status, _) = condition.facts else {
+            Issue.record("\(condition.facts)")
+            return
+        }
         #expect(condition.cause.description.hasPrefix("\(status)"))
     }
 

@@ -13,7 +13,20 @@ import VehicleAuthorization
     private func store(
         _ token: AuthorizationToken, in cache: inout TokenCache, at moment: Int
     ) -> (answer: TokenCache.Outcome, warnings: [AuthorizationWarning]) {
-        cache.recordOutcome(.success(token), for: van7, begun: .seconds(moment), now: .seconds(moment), jitter: 1)
+        let (answer, warnings) = cache.recordOutcome(
+            .success(token), for: van7, begun: .seconds(moment), now: .seconds(moment), jitter: 1)
+        return (answer, warnings ?? [])
+    }
+
+    /// The first token without a flaw is reported, so that a condition about earlier tokens ends.
+    @Test func theFirstTokenWithoutAFlawIsReported() {
+        var cache = TokenCache()
+        let reports = [60, 3600, 3000, 60].map { (seconds: Int) -> Int? in
+            cache.recordOutcome(
+                .success(token(lifetime: seconds, value: "\(seconds)")), for: van7, begun: .zero, now: .zero, jitter: 1
+            ).warnings?.count
+        }
+        #expect(reports == [1, 0, nil, 1])
     }
 
     /// Returns a cache that fetched `token` at time zero.

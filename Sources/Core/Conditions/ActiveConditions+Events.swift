@@ -79,6 +79,7 @@ extension ActiveConditions {
 
     private mutating func recordFix(at now: Duration, isLive: Bool) {
         clear(.rejections, at: now)
+        for code in ConditionCode.obstaclesToFix { clear(.code(code), at: now) }
         guard isLive else { return }
         let isFirst = active(on: .timeWithoutDelivery) == nil && active(on: .code(.privateMode)) == nil
         restart(.noPosition, on: .timeWithoutFix, at: now)

@@ -68,8 +68,8 @@ package struct ActiveConditions: Sendable {
     /// The conditions on a topic that were logged recently.
     private struct History {
         var lines: [Key: LoggedLine] = [:]
-        /// Whether the start of the topic's condition has been logged, but not its end.
-        var isOpen = false
+        /// The condition whose start has been logged, but not its end.
+        var open: ConditionCode?
     }
 
     /// The minimum interval between two log lines about the same condition.
@@ -119,11 +119,12 @@ package struct ActiveConditions: Sendable {
 
     /// Ends the condition that is active on `topic`. `suffix` is appended to the log line about the end.
     package mutating func clear(_ topic: Topic, at now: Duration, suffix: ReportedText = "") {
-        guard let state = states.removeValue(forKey: topic), var history = histories[topic] else { return }
+        let state = states.removeValue(forKey: topic)
+        guard var history = histories[topic] else { return }
         history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval }
-        if history.isOpen, now - state.since >= topic.minimumDurationToLogEnd {
-            history.isOpen = false
-            let code = state.condition.code
+        if let open = history.open, state.map({ now - $0.since >= topic.minimumDurationToLogEnd }) ?? true {
+            history.open = nil
+            let code = state?.condition.code ?? open
             lines.append(Line(code: code, severity: .info, text: "\(topic.endText(for: code))\(suffix)", isEnd: true))
         }
         histories[topic] = history
@@ -203,7 +204,7 @@ package struct ActiveConditions: Sendable {
         if let before, now - before.at < Self.reminderInterval { return false }
         states[topic]?.isLogged = true
         var history = histories[topic] ?? History()
-        history.isOpen = true
+        history.open = state.condition.code
         // An entry is kept for two intervals, because it counts the repetitions for the next line about a lasting
         // condition.
         history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval * 2 }

@@ -18,15 +18,20 @@ extension Condition {
             case .throttled: .throttled
             case .delivered, .prepareAgain, .retry, .unanswered, .held: ConditionCode(answer)
             }
-        self.init(code, Wording(answer.cause, answer.remedy(for: code)), facts: .answer(status: answer.status))
+        self.init(answer, as: code)
+    }
+
+    private init(_ answer: ServiceAnswer, as code: ConditionCode) {
+        self.init(
+            code, Wording(answer.cause, answer.remedy(for: code)),
+            facts: .answer(status: answer.status, about: answer.subject))
     }
 
     /// Creates the condition for a delivery fault.
     package init(_ fault: DeliveryFault) {
         switch fault {
         case .noPermit(let missing): self.init(missing)
-        case .answered(let answer):
-            self.init(ConditionCode(answer), answer.cause, facts: .answer(status: answer.status))
+        case .answered(let answer): self.init(answer, as: ConditionCode(answer))
         case .unanswered(let lost):
             let code = lost.proxyFault.map(ConditionCode.init) ?? ConditionCode(lost.cause)
             self.init(code, Wording(lost.message, lost.remedy), facts: .lost(lost.cause))
@@ -84,7 +89,7 @@ extension ConditionCode {
 
     /// Creates the code for an answer that isn't a success. The text of its message doesn't matter.
     fileprivate init(_ answer: ServiceAnswer) {
-        if case .error(_, about: let subject?) = answer.body {
+        if let subject = answer.subject {
             self =
                 switch subject {
                 case .disabledService: .apiDisabled
@@ -151,9 +156,12 @@ extension ServiceAnswer {
 
     /// Returns the remedy; empty if the catalog's remedy for `code` applies. Portals answer with HTML.
     fileprivate func remedy(for code: ConditionCode) -> ReportedText {
-        code == .intercepted && body == .other
-            ? "correct upload.endpoint; if it is correct, log in to the network (a captive portal or a proxy), or use another network"
-            : ""
+        switch body {
+        case .other where code == .intercepted:
+            "correct upload.endpoint; if it is correct, log in to the network (a captive portal or a proxy), or use another network"
+        case .error(_, .tokenTimes?): "let the issuer return a new token, and check its clock"
+        default: ""
+        }
     }
 }
 

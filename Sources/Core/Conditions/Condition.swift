@@ -12,7 +12,7 @@ package struct Condition: Sendable, Hashable {
     /// doesn't find references in which Swift also stores the case.
     package enum Facts: Sendable, Hashable {
         case none
-        case answer(status: Int)
+        case answer(status: Int, about: ServiceAnswer.Subject? = nil)
         case lost(LostExchange.Cause)
         case aborted(AbortReason)
         /// `number` is the `errno` of a system call, or SQLite's result code.

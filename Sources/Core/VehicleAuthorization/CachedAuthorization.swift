@@ -169,7 +169,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         let (answer, warnings) = cache.recordOutcome(
             outcome.mapError(\.forWaitingCaller), for: context, begun: begun, now: now, jitter: jitter())
         resume(fetch.waiters, with: answer)
-        if !warnings.isEmpty { report(.warnings(warnings)) }
+        if let warnings { report(.warnings(warnings)) }
         report(.renewal(cache.renewal(of: context, now: now), context))
     }
 

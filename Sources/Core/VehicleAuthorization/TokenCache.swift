@@ -43,21 +43,26 @@ package struct TokenCache: Sendable {
     }
 
     /// Records the outcome of a fetch that began at `begun`. Returns the answer for its waiters, and all warnings about
-    /// the token if one of them is due.
+    /// the token if one of them is due. With a single vehicle, the list is empty for the first token without a flaw
+    /// after one with flaws.
     ///
     /// `jitter` is a random number from 0...1.
     package mutating func recordOutcome(
         _ outcome: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
-    ) -> (answer: Outcome, warnings: [AuthorizationWarning]) {
+    ) -> (answer: Outcome, warnings: [AuthorizationWarning]?) {
         var slot = slots[context] ?? TokenSlot()
         defer { slots[context] = slot }
         do throws(AuthorizationError) {
             let (token, warnings) = try slot.accept(
                 try outcome.get(), for: context, begun: begun, now: now, policy: policy, jitter: jitter)
-            return (.success(token), areDue(warnings, now: now) ? warnings : [])
+            if warnings.isEmpty, slots.count <= 1, !lastReported.isEmpty {
+                lastReported = [:]
+                return (.success(token), [])
+            }
+            return (.success(token), areDue(warnings, now: now) ? warnings : nil)
         } catch {
             slot.recordFailure(error, now: now, policy: policy, jitter: jitter)
-            return (.failure(error), [])
+            return (.failure(error), nil)
         }
     }
 
@@ -165,8 +170,8 @@ public enum TokenEvent: Sendable, Hashable {
     case providerAnswered(AuthorizationContext)
     /// The state of the renewal, reported after every fetch and when a token is dropped.
     case renewal(TokenRenewal, AuthorizationContext)
-    /// All warnings about one token, at least one. They are reported when one of them hasn't been reported for ten
-    /// minutes.
+    /// All warnings about one token. They are reported when one of them hasn't been reported for ten minutes. With a
+    /// single vehicle, the list is empty for the first token without a flaw after one with flaws.
     case warnings([AuthorizationWarning])
 }
 

@@ -205,7 +205,9 @@ extension OutboxRecovery {
         let range = isExact ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
         let count = foundLedger ? range : "an unknown number"
         let doubt: ReportedText =
-            if !foundLedger {
+            if salvaged == 0 {
+                ""
+            } else if !foundLedger {
                 "; its ledger was unreadable, so some of the salvaged updates may have been delivered"
             } else if repeated > 0 {
                 "; up to \(repeated) of the salvaged updates may have been delivered before and are sent again"

@@ -14,12 +14,14 @@ extension ProxyFault {
                 "timeout: no answer through the proxy \(origin) (\(message))",
                 "check \(key).url, and that the proxy is running and can reach \(server)")
         case .untrustedCertificate:
-            Wording("the certificate of the proxy \(origin) is not trusted: \(message)", check)
+            Wording(
+                "the certificate of the proxy \(origin) is not trusted: \(message)",
+                "if its certificate authority is your own, set caFile next to \(key); otherwise, correct \(key).url")
         case .tlsFailed:
             Wording(
                 "no secure connection to the proxy \(origin): \(message)",
                 "if it has no TLS, write http:// in \(key).url")
-        case .connectionLost: Wording("the proxy \(origin) closed the connection: \(message)", check)
+        case .connectionLost: Wording("the proxy \(origin) closed the connection", check)
         case .notAProxy: Wording("the server at \(origin) isn't a proxy: \(message)", "correct \(key).url")
         case .serverNotReached:
             Wording("the proxy \(origin) could not connect to \(server)", "check the proxy's network, and its log")

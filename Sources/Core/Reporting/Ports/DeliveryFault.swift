@@ -108,6 +108,9 @@ package struct ServiceAnswer: Sendable, Hashable {
         self.account = account
     }
 
+    /// The subject of the service's error; `nil` if the answer contains no error, or another subject.
+    package var subject: Subject? { if case .error(_, let subject) = body { subject } else { nil } }
+
     /// Whether the answer is from the service itself, not from an intermediary.
     package var isFromService: Bool { if case .error = body { true } else { false } }
 

@@ -214,8 +214,11 @@ extension OnlineCheck {
         guard let service else { return CheckLine(.skip, "receiver", "the service does not answer") }
         let receiver = service.receiver
         if let problem = service.conditions.first(where: { $0.stage == .receiver && $0.severity != .info }) {
+            // The state would repeat this condition's cause and remedy.
+            let isState = problem.code == ConditionCode.receiverUnavailable.rawValue
             return CheckLine(
-                .fail, "receiver", "\(receiver.state); \(problem.line)", code: ConditionCode(rawValue: problem.code))
+                .fail, "receiver", (isState ? "" : "\(receiver.state); ") + problem.line,
+                code: ConditionCode(rawValue: problem.code))
         }
         // A working receiver sends about one fix per second, so an old fix is a problem.
         guard receiver.kind == ReceiverState.Kind.receiving.rawValue, let age = receiver.secondsSinceFix,

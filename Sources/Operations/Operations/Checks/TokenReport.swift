@@ -33,7 +33,7 @@ package struct TokenReport: Sendable {
         switch try await request(configuration, trip: trip) {
         case .success(let report): return report
         case .failure(let error):
-            let pause = error.retryAfter.map { "; the pause is \($0.humanReadable)" } ?? ""
+            let pause = error.retryAfter.map { " (not before \($0.humanReadable) from now)" } ?? ""
             throw AgentError(
                 error.code == .misconfigured ? .configuration : .unavailable, "\(error)\(pause)",
                 condition: trip == nil ? ConditionCode(error.fault) : nil)

@@ -41,7 +41,7 @@ package struct TokenVerdict: Sendable, Hashable {
             _ = try fetched.answer.get()
             fault = nil
             otherFaults = []
-            warnings = fetched.warnings
+            warnings = fetched.warnings ?? []
             doubtfulClaims = doubts.compactMap(\.claim)
             let isTooLong = warnings.contains { if case .longLivedTokens = $0 { true } else { false } }
             rejection = Self.rejection(ofExpiry: answer.parsed.expiry, isTooLong: isTooLong)

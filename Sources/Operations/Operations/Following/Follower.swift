@@ -131,7 +131,7 @@ extension Follower {
         let effective = try authorization == nil ? configuration.withProvider(for: subject) : configuration
         let provider: any VehicleAuthorization
         let report: @Sendable (TokenEvent) -> Void = {
-            if case .warnings(let warnings) = $0 { log.write(Condition(warnings)) }
+            if case .warnings(let warnings) = $0, !warnings.isEmpty { log.write(Condition(warnings)) }
         }
         if let authorization { provider = authorization } else { provider = try effective.makeProvider(report: report) }
         let settings = Settings(

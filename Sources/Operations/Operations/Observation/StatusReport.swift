@@ -70,11 +70,15 @@ package struct StatusReport: Sendable, Hashable, Codable {
         reporting = context.reporting
         uptimeSeconds = Int(now / .seconds(1))
         let active = snapshot.conditions.visible(at: now)
-        let outboxFails = active.contains { Self.isOutboxFailure($0.code) }
+        // Other conditions of the outbox, such as a repaired damage, don't keep it from working.
+        let topics: [ActiveConditions.Topic] = [.storing, .reading]
+        let failures = topics.compactMap { snapshot.conditions.active(on: $0)?.code }
         conditions = active.map { active in
             var condition = ReportedCondition(active, as: snapshot.receiver.condition(at: now), at: now)
-            condition.safe = Self.safetyClause(
-                while: active.code, pending: outboxFails ? 0 : outbox.ledger.pending)
+            condition.safe =
+                failures.contains(active.code)
+                ? "the last positions are kept in memory"
+                : Self.safetyClause(while: active.code, pending: failures.isEmpty ? outbox.ledger.pending : 0)
             return condition
         }
         privateSeconds = seconds(from: snapshot.privateSince, to: now)
@@ -94,16 +98,10 @@ package struct StatusReport: Sendable, Hashable, Codable {
     /// nothing to say.
     private static func safetyClause(while code: ConditionCode, pending: Int64) -> String? {
         switch (code.stage, code.severity) {
-        case (.outbox, .error) where isOutboxFailure(code): "the last positions are kept in memory"
         case (.token, .error), (.delivery, .error), (.delivery, .warning):
             pending > 0 ? "\(Self.subjectAndVerb(for: pending)) safe in the outbox" : nil
         default: nil
         }
-    }
-
-    /// Whether the outbox doesn't work while a condition with `code` is active.
-    private static func isOutboxFailure(_ code: ConditionCode) -> Bool {
-        code.stage == .outbox && code.severity == .error && code != .updatesLost
     }
 
     /// Whether a fix has arrived in the last five minutes, and no error or delivery warning has lasted that long.
