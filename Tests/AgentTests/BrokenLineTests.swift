@@ -38,7 +38,7 @@ import WaypostTestSupport
         ("{ \"vehicle\" = 1 }", "  1 | { \"vehicle\" = … }", "    |             ^"),
         (
             "{ \"reporting\": { \"intervalSeconds\": 1,5 } }", "  1 | { \"reporting\": { \"intervalSeconds\": …,… } }",
-            "    |                                       ^"
+            "    |                                      ^"
         ),
     ])
     func areShownWithAMarkBelowTheFault(text: String, line: String, mark: String) {

@@ -43,8 +43,8 @@ import Testing
             ),
             (
                 .untrustedCertificate,
-                "the certificate of the proxy http://p.test:3128 is not trusted: words; check upload.proxy.url, and "
-                    + "that the proxy is running"
+                "the certificate of the proxy http://p.test:3128 is not trusted: words; if its certificate authority is "
+                    + "your own, set caFile next to upload.proxy; otherwise, correct upload.proxy.url"
             ),
             (
                 .tlsFailed,
@@ -53,8 +53,8 @@ import Testing
             ),
             (
                 .connectionLost,
-                "the proxy http://p.test:3128 closed the connection: words; check upload.proxy.url, and that the proxy "
-                    + "is running"
+                "the proxy http://p.test:3128 closed the connection; check upload.proxy.url, and that the proxy is "
+                    + "running"
             ),
             (.notAProxy, "the server at http://p.test:3128 isn't a proxy: words; correct upload.proxy.url"),
             (

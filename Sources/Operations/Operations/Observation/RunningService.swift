@@ -127,7 +127,7 @@ package struct RunningService: Sendable {
         case .success(let bytes):
             let (status, body) = Self.statusAndBody(of: bytes)
             guard status == 200, let report = Self.report(in: body) else {
-                let words = ReportedText(bytes: body, limit: 200)
+                let words = body.isEmpty ? "nothing" : "\(ReportedText(bytes: body, limit: 200))"
                 return .otherProgram(
                     "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; the answer: \(words)"
                 )
