@@ -111,7 +111,10 @@ import WaypostTestSupport
                 "check upload.proxy.url, and that the proxy is running and can reach f:443"
             ),
             (.notConnected, .networkUnavailable, "check upload.proxy.url, and that the proxy is running"),
-            (.untrustedCertificate, .certificateUntrusted, "check upload.proxy.url, and that the proxy is running"),
+            (
+                .untrustedCertificate, .certificateUntrusted,
+                "if its certificate authority is your own, set caFile next to upload.proxy; otherwise, correct upload.proxy.url"
+            ),
             (.tlsFailed, .tlsFailed, "if it has no TLS, write http:// in upload.proxy.url"),
         ] as [(ProxyFault.Cause, ConditionCode, ReportedText)])
     func followFromAProxyFault(cause: ProxyFault.Cause, code: ConditionCode, remedy: ReportedText) {

@@ -510,8 +510,7 @@ import WaypostTestSupport
         #expect(entry["code"]?.stringValue == "token_request_rejected" && entry["level"]?.stringValue == "error")
     }
 
-    /// Each flaw of a token is logged with its code. Its condition ends with the first flawless token after ten minutes
-    /// or more.
+    /// Each flaw of a token is logged with its code. Its condition ends with the first flawless token.
     @Test func reportsFlawsOfTokens() throws {
         let monitor = AgentMonitor(clock: MonotonicClock(clock), log: makeWriter(format: .json))
         let van = AuthorizationContext(vehicleID: "v")
@@ -538,6 +537,10 @@ import WaypostTestSupport
         renew([])
         #expect(codes() == [])
         #expect(lines.all.count == 3)
+        monitor.note(.warnings([.rejectedTokenReissued(van)]))
+        #expect(codes() == [.tokenSupplyAtRisk])
+        monitor.note(.warnings([]))
+        #expect(codes() == [])
     }
 
     @Test func logsTheFirstDeliveryOfARunWithItsDelay() {

@@ -81,7 +81,9 @@ extension OnlineFinding {
                 "\(fix); its time is \(lag.humanReadable) \(lag > .zero ? "behind" : "ahead of") \(clock.words)",
                 Self.isTimeZoneOffset(lag) ? "the receiver may send local time: set it to UTC" : clock.remedy)
         case .vehicleRejected(let cause):
-            Wording(cause, "\(text: ConditionCode.everythingRejected.remedy)")
+            Wording(
+                cause,
+                "correct vehicle.providerId, vehicle.vehicleId, vehicle.service or upload.endpoint")
         case .tripUnknown(let error):
             Wording(
                 "\(error); the requested trip does not exist", "try an existing trip: waypost token --trip ID")

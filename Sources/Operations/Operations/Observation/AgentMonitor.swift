@@ -71,6 +71,8 @@ package final class AgentMonitor: ReportingObserver {
         /// The last condition that explains why a token was missing or rejected, and the time at which it was raised;
         /// `nil` if there was none.
         package var lastRejection: (code: ConditionCode, at: Duration)?
+        /// The time of the last warning about the token provider; `nil` if there was none.
+        fileprivate var warnedAt: Duration?
     }
 
     /// The times of other clocks, with which the host's clock is compared.
@@ -165,6 +167,7 @@ package final class AgentMonitor: ReportingObserver {
         case .warnings(let warnings):
             changeState { state, now in
                 let topic = ActiveConditions.Topic.code(.tokenSupplyAtRisk)
+                state.token.warnedAt = now
                 guard !warnings.isEmpty else { return state.conditions.clear(topic, at: now) }
                 state.conditions.raise(Condition(warnings), on: topic, at: now)
             }
@@ -178,6 +181,10 @@ package final class AgentMonitor: ReportingObserver {
             case .working(let remaining):
                 state.token.usedUntil = now + remaining
                 state.conditions.clear(.renewal, at: now)
+                // If the warning still applied after ten minutes, this token would have repeated it.
+                if let warnedAt = state.token.warnedAt, now - warnedAt >= TokenCache.reminderInterval {
+                    state.conditions.clear(.code(.tokenSupplyAtRisk), at: now)
+                }
             case .lapsed:
                 state.token.usedUntil = nil
                 state.conditions.supersede(.renewal)
