@@ -199,6 +199,11 @@ import WaypostTestSupport
             safe([(0, Self.unreachable), (0, Self.notStored)]).compactMap(\.self) == [
                 "the last positions are kept in memory"
             ])
+        let (monitor, now) = Self.monitor([(0, Self.unreachable)], until: 5)
+        monitor.raise(Condition(.outboxDamaged, "rebuilt"), on: .code(.outboxDamaged))
+        let report = StatusReport(
+            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: now)
+        #expect(report.conditions.count == 2 && report.conditions.allSatisfy { $0.safe == nil }, "nothing is pending")
     }
 
     @Test func countsTheSecondsSinceAConditionBegan() throws {

@@ -98,6 +98,26 @@ import WaypostTestSupport
         #expect(logged.map { $0.text.description.contains("reset") } == [true, false])
     }
 
+    /// A receiver that is being opened again may still fail, so only its first sentence ends the condition.
+    @Test func logsTheEndOfASupersededCondition() {
+        var conditions = ActiveConditions()
+        conditions.raise(Condition(.receiverUnavailable, "no such device"), on: .receiver, at: .zero)
+        conditions.supersede(.receiver)
+        #expect(conditions.takeLines(at: .seconds(1)).map(\.isEnd) == [false])
+        conditions.clear(.receiver, at: .seconds(2))
+        conditions.clear(.receiver, at: .seconds(3))
+        let ends = conditions.takeLines(at: .seconds(3))
+        #expect(ends.map(\.isEnd) == [true] && ends.map(\.code) == [.receiverUnavailable])
+    }
+
+    /// A fix shows that nothing prevents fixes.
+    @Test(arguments: ReceiverWarning.allCases) func endsWithAFixIfItPreventsFixes(warning: ReceiverWarning) {
+        var conditions = ActiveConditions()
+        conditions.record(.receiverWarning(warning), at: .zero, isLive: true)
+        conditions.record(.fix(.sample(0)), at: .seconds(1), isLive: true)
+        #expect(conditions.visible(at: .seconds(1)).isEmpty == warning.preventsFix)
+    }
+
     /// Each problem of a rejected reload is a line with the code, and so is each repetition.
     @Test func logsEachCauseOnItsOwnLine() {
         var conditions = ActiveConditions()
