@@ -21,7 +21,7 @@ enum Suggestion {
     /// Returns the suggestion for the unknown command `word`.
     static func command(for word: String) -> String {
         if word.hasPrefix("-"), equivalents[word] == nil {
-            let name = String(word.drop { $0 == "-" })
+            let name = word.withoutHyphens
             if word != "--config", CommandCatalog.commands.contains(where: { $0.name == name }) {
                 return question(suggesting: name)
             }
@@ -39,18 +39,19 @@ enum Suggestion {
         }
         let names = command.options.map(\.name)
         if let known = commonOptions[word], names.contains(known) { return question(suggesting: known) }
-        // Without the hyphens, which all options have in common.
-        let bare = names.map { String($0.drop { $0 == "-" }) }
-        let guess =
-            Spelling.nearest(to: String(word.drop { $0 == "-" }), among: bare).flatMap { bare.firstIndex(of: $0) }
-            .map { question(suggesting: names[$0]) } ?? ""
-        if !guess.isEmpty { return guess }
+        let guess = Spelling.nearest(to: word.withoutHyphens, among: names.map(\.withoutHyphens))
+        // A flag has no value that would show the mistake, so its guess must be certain: --offline isn't --online.
+        let named = command.options.first { option in
+            guess == option.name.withoutHyphens
+                && (option.valueName != nil || Spelling.distance(word, option.name) <= 1)
+        }
+        if let named { return question(suggesting: named.name) }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
         if !owners.isEmpty {
             return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "accepts" : "accept") it"
         }
         guard command.name == "run" else { return "" }
-        let key = ConfigurationKey.pathSuggestion(for: String(word.drop { $0 == "-" }))
+        let key = ConfigurationKey.pathSuggestion(for: word.withoutHyphens)
         return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? ""
     }
 
@@ -75,4 +76,9 @@ enum Suggestion {
     ) -> String {
         (equivalents[word] ?? Spelling.nearest(to: word, among: names)).map { question(suggesting: $0) } ?? ""
     }
+}
+
+extension String {
+    /// The option's name, without the hyphens that all options have in common.
+    fileprivate var withoutHyphens: String { String(drop { $0 == "-" }) }
 }

@@ -344,11 +344,12 @@ extension ConfigurationSection {
         let guess = ConfigurationKey.pathSuggestion(for: key)
         if let guess, types.isEmpty, path.isEmpty { return "did you mean \(guess)?" }
         let names = knownKeys.filter { $0 != "type" && $0 != "$schema" }.sorted().joined(separator: ", ")
-        let keys = " (\(path.isEmpty ? "sections" : "keys of \"\(path)\""): \(names))"
+        let keys = "\(path.isEmpty ? "sections" : "keys of \"\(path)\""): \(names)"
         guard types.isEmpty else {
-            return "it applies only if \"type\" is \(Self.alternatives(types.map { "\"\($0)\"" })); remove it\(keys)"
+            let condition = "it applies only if \"type\" is \(Self.alternatives(types.map { "\"\($0)\"" }))"
+            return "\(condition); remove it (\(keys))"
         }
-        return (guess.map { "did you mean \($0)?" } ?? "remove it") + keys
+        return guess.map { "did you mean \($0)? (\(keys))" } ?? "correct or remove it (\(keys))"
     }
 }
 

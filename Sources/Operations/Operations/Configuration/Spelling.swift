@@ -20,7 +20,7 @@ package enum Spelling {
 
     /// Returns the minimum number of edits that turn one word into the other. An edit inserts, deletes or replaces a
     /// letter, or swaps two neighbours.
-    private static func distance(_ one: String, _ other: String) -> Int {
+    package static func distance(_ one: String, _ other: String) -> Int {
         let first = Array(one)
         let second = Array(other)
         guard !first.isEmpty, !second.isEmpty else { return max(first.count, second.count) }
