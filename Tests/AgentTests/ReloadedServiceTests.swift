@@ -110,6 +110,20 @@ import WaypostTestSupport
         #expect(manager.messages.lines.contains { $0.text.hasPrefix("MONOTONIC_USEC=") })
     }
 
+    /// The updates in the previous outbox are safe, but aren't sent until it is configured again.
+    @Test func saysThatThePreviousOutboxContainsPendingUpdates() async throws {
+        let (service, receiver) = try await start { $0.endpoint = "http://127.0.0.1:1" }
+        try receiver.send(epochs[0])
+        try #require(await service.errors.line(saying: "Fleet Engine unreachable") != nil)
+        try reload(service) {
+            $0.endpoint = "http://127.0.0.1:1"
+            $0.outbox = "second.sqlite"
+        }
+        let line = try #require(await service.errors.line(saying: "the previous outbox, ")).text
+        #expect(line.contains("outbox.sqlite, contains 1 pending update; to send"), "\(line)")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     /// The stop is reported under the old name, and no update of the old vehicle is ever sent under the new name.
     @Test func reportsAsAnotherVehicleOnceNothingIsPending() async throws {
         let (service, receiver) = try await start()

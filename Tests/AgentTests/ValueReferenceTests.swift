@@ -196,7 +196,7 @@ import WaypostTestSupport
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "http", "url": {"file": "DIRECTORY/key"}"#,
-            #""authorization.url" comes from the file DIRECTORY/key, whose value is not an absolute URL; begin it with https://"#
+            #""authorization.url" comes from the file DIRECTORY/key, whose value is not an absolute URL; begin it with https://, or with http:// for a loopback host"#
         ),
         (
             "}}", #"}, "reporting": {"intervalSeconds": {"file": "DIRECTORY/key"}}}"#,

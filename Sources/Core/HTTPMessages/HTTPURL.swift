@@ -18,7 +18,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
         package var description: String {
             switch self {
-            case .notAbsolute: "is not an absolute URL; begin it with https://"
+            case .notAbsolute: "is not an absolute URL; begin it with https://, or with http:// for a loopback host"
             case .unsupportedScheme(let scheme):
                 "has the unsupported scheme \"\(scheme)\"; use https, or http for a loopback host"
             case .missingHost: "has no host; write it as https://HOST/PATH"

@@ -113,7 +113,14 @@ struct ConfigurationReload {
             try Self.candidate(from: source.file, replacing: current, ledger: ledger)
         }
         switch candidate {
-        case .success(let candidate): return candidate
+        case .success(let candidate):
+            if !candidate.change.keepsOutbox, let ledger, ledger.pending > 0 {
+                parts.log.write(
+                    .info,
+                    "the previous outbox, \(current.outbox.path), contains \(ledger.pending.counted("pending update")); to "
+                        + "send what it contains, set outbox.path back to it")
+            }
+            return candidate
         case .failure(let rejection):
             parts.monitor.note(rejectedReload: rejection.problems)
             if !Task.isCancelled { manager.send(["READY=1", "STATUS=\(await report().headline)"]) }

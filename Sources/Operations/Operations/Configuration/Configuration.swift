@@ -281,7 +281,8 @@ package struct UploadConfiguration: Sendable, Hashable {
         caFile = section.optionalString(
             "caFile", "the PEM file with the certificate authorities to trust instead of the system's")
         proxy = section.proxy(to: endpoint)
-        var retry = section.section("retry", "the delays before retries")
+        var retry = section.section(
+            "retry", as: #"{"initialDelaySeconds": 1, "maximumDelaySeconds": 60}"#, "the delays before retries")
         self.retry = RetryPolicy(
             initialDelay: retry.seconds(
                 "initialDelaySeconds", in: 0.05...60, default: 1,
