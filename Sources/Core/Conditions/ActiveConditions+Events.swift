@@ -45,9 +45,9 @@ extension ActiveConditions {
             supersede(.reading)
             raise(Condition(error, isStoring: true), on: .storing, at: now)
         case .dropped(let count):
-            let cause: ReportedText =
-                "\(text: count.counted("update")), because the outbox accepts none and memory is full"
-            raise(Condition(.updatesDropped, cause), on: .code(.updatesDropped), at: now, until: now + .seconds(3600))
+            raise(
+                Condition(dropped: count, atStop: false), on: .code(.updatesDropped), at: now,
+                until: now + .seconds(3600))
         case .outboxFailed(let error):
             if active(on: .storing) == nil { raise(Condition(error), on: .reading, at: now) }
         case .uploading(let batch): if !batch.pending.isEmpty { clear(.reading, at: now) }

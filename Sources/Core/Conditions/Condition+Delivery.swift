@@ -64,9 +64,10 @@ extension Condition {
     }
 
     /// Creates the condition for a `presence` of `vehicle` that hasn't reached Fleet Engine yet. `failure` is the
-    /// reason; `nil` if it isn't known.
-    package init(unsent presence: Presence, of vehicle: String, because failure: Condition?) {
-        let reason: ReportedText = failure.map { "; \(text: $0.code.title): \($0.cause)" } ?? ""
+    /// reason; `nil` if it isn't known. It is described by its title, and by its cause if `withCause` is `true`.
+    package init(unsent presence: Presence, of vehicle: String, because failure: Condition?, withCause: Bool = true) {
+        let reason: ReportedText =
+            failure.map { "; \(text: $0.code.title)\(withCause ? ": \($0.cause)" : "")" as ReportedText } ?? ""
         self.init(
             .stateNotSent, "\(vehicle) is not \(text: presence.rawValue.uppercased()) at Fleet Engine yet\(reason)",
             facts: failure.map { .causedBy($0.code, $0.facts) } ?? .none)

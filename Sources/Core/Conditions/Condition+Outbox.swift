@@ -50,6 +50,14 @@ extension Condition {
         self.init(.outboxFileUnwritable, Wording(cause, wording.remedy))
     }
 
+    /// Creates the condition for `count` updates that were only in memory and are lost, because memory is full or the
+    /// service stops.
+    package init(dropped count: Int, atStop: Bool) {
+        let reason = atStop ? "the service stops" : "memory is full"
+        self.init(
+            .updatesDropped, "\(text: count.counted("update")), because the outbox accepts none and \(text: reason)")
+    }
+
     /// Creates the condition for `count` updates that have been rejected permanently.
     package init(quarantined count: Int64) {
         self.init(

@@ -114,6 +114,9 @@ extension Reporter {
         await carryOutAppends()
     }
 
+    /// The number of updates that are only in memory, apart from those that the outbox is storing now.
+    package var unstoredCount: Int { state.queue.count }
+
     /// Whether the outbox has accepted every update.
     package var hasStoredAll: Bool { state.appendInProgress == nil && state.queue.isEmpty }
 

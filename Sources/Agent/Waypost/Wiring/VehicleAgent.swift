@@ -221,7 +221,7 @@ package struct VehicleAgent: Sendable {
             let presence = presenceAtEnd
             let unsent: Condition? =
                 await AbandonableCall<Condition?>().run(within: StopTimeout.finalState, on: clock) {
-                    await announce(presence)
+                    await announce(presence, withCause: true)
                 }
                 ?? Condition(unsent: presence, of: "\(vehicle)", because: nil)
             if let unsent { log.write(unsent) }
@@ -248,7 +248,8 @@ package struct VehicleAgent: Sendable {
         var pause = Duration.seconds(30)
         while !Task.isCancelled {
             if monitor.snapshot.delivery.lastDelivered != nil, await reporter.reportsPresence { break }
-            guard let unsent = await announce(presenceAtEnd) else { break }
+            // While the agent runs, the cause is a condition of its own.
+            guard let unsent = await announce(presenceAtEnd, withCause: false) else { break }
             if !Task.isCancelled { monitor.hold(unsent, on: .code(.stateNotSent)) }
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
@@ -263,20 +264,22 @@ package struct VehicleAgent: Sendable {
         monitor.snapshot.privateSince == nil ? presenceOnStop : .offline
     }
 
-    /// Reports the presence to Fleet Engine. Returns `nil` if Fleet Engine accepts it, otherwise a condition with the
-    /// cause.
-    private func announce(_ presence: Presence) async -> Condition? {
+    /// Reports the presence to Fleet Engine. Returns `nil` if Fleet Engine accepts it, otherwise a condition. It contains
+    /// the cause of the failure, or only its title.
+    private func announce(_ presence: Presence, withCause: Bool) async -> Condition? {
         let failure: Condition
         do throws(DeliveryFault) {
             guard let found = Condition(try await reporter.announce(presence: presence).outcome) else { return nil }
             failure = found
         } catch { failure = Condition(error) }
-        return Condition(unsent: presence, of: "\(vehicle)", because: failure)
+        return Condition(unsent: presence, of: "\(vehicle)", because: failure, withCause: withCause)
     }
 
     /// Stores the updates that are only in memory, and closes the outbox.
     package func close() async {
-        await reporter.retryStoring()  // if this fails, closing the outbox reports it
+        await reporter.retryStoring()
+        let lost = await reporter.unstoredCount
+        if lost > 0 { log.write(Condition(dropped: lost, atStop: true)) }
         do { try await outbox.close() } catch { log.write(Condition(error)) }
     }
 }

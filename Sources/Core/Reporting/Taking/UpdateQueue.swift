@@ -26,6 +26,8 @@ struct UpdateQueue: Sendable {
     /// Whether the queue contains no updates.
     var isEmpty: Bool { failedAppend == nil && updates.isEmpty }
 
+    var count: Int { (failedAppend?.all.count ?? 0) + updates.count }
+
     /// Adds updates. Returns the number of updates that were dropped for lack of room.
     mutating func add(_ more: [LocationUpdate]) -> Int {
         let all = updates + more

@@ -134,7 +134,8 @@ struct RecentHistory: Sendable {
         guard let newestFix, now - newestFix.at <= Self.period,
             let map = TrackMap(survey(at: now), newest: newestFix.fix, isCurrent: isCurrent(at: now))
         else {
-            let reason = isPrivate ? "The position is private." : "There was no position in the last hour."
+            let period = now < Self.period ? "since the service started" : "in the last hour"
+            let reason = isPrivate ? "The position is private." : "There was no position \(period)."
             return "<section><h2>Map</h2><p>\(reason)</p></section>"
         }
         return map.section
