@@ -119,7 +119,7 @@ import WaypostTestSupport
         #expect(history.newestFix == nil && history.track(at: .seconds(2)).isEmpty)
         #expect(history.map(at: .seconds(2)).text.contains("<p>The position is private.</p>"))
         history.note(.privateModeEnded, at: .seconds(3))
-        #expect(history.map(at: .seconds(4)).text.contains("no position in the last hour"))
+        #expect(history.map(at: .seconds(4)).text.contains("no position since the service started"))
     }
 
     /// Five hours with ten fixes per second, an outage every ten seconds and a log line every second.

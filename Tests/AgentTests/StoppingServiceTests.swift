@@ -51,6 +51,23 @@ import WaypostTestSupport
         }
     }
 
+    /// The outbox is a directory, and Fleet Engine is unreachable.
+    @Test func reportsTheUpdatesThatAreLostFromMemory() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start {
+            $0.outbox = "."
+            $0.endpoint = "http://127.0.0.1:1"
+        }
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        try receiver.send(try #require(RecentDrive(epochs: 1).first { _ in true }))
+        try #require(await service.errors.line(saying: "Fleet Engine unreachable") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+        let lines = service.errors.lines.map(\.text).filter { $0.contains("oldest updates dropped") }
+        #expect(
+            lines.count == 1 && lines[0].contains("1 update, because the outbox accepts none and the service stops"))
+    }
+
     /// The signal of a closing terminal is the same as that for a reload, which also works in a terminal.
     @Test func shutsDownCleanlyWhenTheTerminalCloses() async throws {
         let bench = try ServiceBench()
