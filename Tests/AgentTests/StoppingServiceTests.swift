@@ -63,7 +63,7 @@ import WaypostTestSupport
         try receiver.send(try #require(RecentDrive(epochs: 1).first { _ in true }))
         try #require(await service.errors.line(saying: "Fleet Engine unreachable") != nil)
         #expect(await service.terminate().ending == .exited(0))
-        let lines = service.errors.lines.map(\.text).filter { $0.contains("oldest updates dropped") }
+        let lines = service.errors.lines.map(\.text).filter { $0.contains("unstored updates dropped") }
         #expect(
             lines.count == 1 && lines[0].contains("1 update, because the outbox accepts none and the service stops"))
     }

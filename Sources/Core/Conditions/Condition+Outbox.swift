@@ -50,10 +50,10 @@ extension Condition {
         self.init(.outboxFileUnwritable, Wording(cause, wording.remedy))
     }
 
-    /// Creates the condition for `count` updates that were only in memory and are lost, because memory is full or the
-    /// service stops.
+    /// Creates the condition for `count` updates that were only in memory and are dropped, because memory is full or
+    /// the service stops.
     package init(dropped count: Int, atStop: Bool) {
-        let reason = atStop ? "the service stops" : "memory is full"
+        let reason = atStop ? "the service stops; Fleet Engine has only those that were sent at once" : "memory is full"
         self.init(
             .updatesDropped, "\(text: count.counted("update")), because the outbox accepts none and \(text: reason)")
     }

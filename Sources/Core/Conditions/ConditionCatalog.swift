@@ -87,7 +87,7 @@ extension ConditionCode {
         .updatesLost: Entry(
             .error, "pending updates lost",
             "find out why nothing is delivered, or raise outbox.maximumMegabytes and maximumAgeDays"),
-        .updatesDropped: Entry(.error, "oldest updates dropped", "fix the outbox (waypost why shows its condition)"),
+        .updatesDropped: Entry(.error, "unstored updates dropped", "fix the outbox (waypost why shows its condition)"),
         .updatesQuarantined: Entry(
             .warning, "updates quarantined", "run waypost outbox list, then requeue or discard the updates"),
     ]
