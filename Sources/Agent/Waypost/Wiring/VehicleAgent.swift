@@ -264,8 +264,8 @@ package struct VehicleAgent: Sendable {
         monitor.snapshot.privateSince == nil ? presenceOnStop : .offline
     }
 
-    /// Reports the presence to Fleet Engine. Returns `nil` if Fleet Engine accepts it, otherwise a condition. It contains
-    /// the cause of the failure, or only its title.
+    /// Reports the presence to Fleet Engine. Returns `nil` if Fleet Engine accepts it, otherwise a condition with the
+    /// title of the failure, and with its cause if `withCause` is `true`.
     private func announce(_ presence: Presence, withCause: Bool) async -> Condition? {
         let failure: Condition
         do throws(DeliveryFault) {
