@@ -110,6 +110,16 @@ import WaypostTestSupport
         #expect(ends.map(\.isEnd) == [true] && ends.map(\.code) == [.receiverUnavailable])
     }
 
+    /// A renewal works again with the next token, not when the current one expires.
+    @Test func logsNoEndWhenATokenExpiresWithoutRenewal() {
+        var conditions = ActiveConditions()
+        conditions.raise(Condition(.tokenRenewalFailing, "403"), on: .renewal, at: .zero, until: .seconds(60))
+        #expect(conditions.takeLines(at: .seconds(61)).map(\.isEnd) == [false])
+        #expect(conditions.visible(at: .seconds(61)).isEmpty)
+        conditions.clear(.renewal, at: .seconds(90))
+        #expect(conditions.takeLines(at: .seconds(90)).map(\.isEnd) == [true])
+    }
+
     /// A fix shows that nothing prevents fixes.
     @Test(arguments: ReceiverWarning.allCases) func endsWithAFixIfItPreventsFixes(warning: ReceiverWarning) {
         var conditions = ActiveConditions()

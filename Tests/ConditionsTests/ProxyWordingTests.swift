@@ -52,6 +52,11 @@ import Testing
                     + "upload.proxy.url"
             ),
             (
+                .certificateRequested,
+                "the proxy http://p.test:3128 requested a client certificate, and then ended the connection; use a proxy that "
+                    + "requires no client certificate, or correct upload.proxy.url"
+            ),
+            (
                 .connectionLost,
                 "the proxy http://p.test:3128 closed the connection; check upload.proxy.url, and that the proxy is "
                     + "running"

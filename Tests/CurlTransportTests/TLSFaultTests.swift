@@ -19,15 +19,8 @@ struct TLSFaults {
         ] as [([String], TLSFault, Bool)])
     func areTheSameAtEachAttempt(options: [String], fault: TLSFault, sendsCertificate: Bool) async throws {
         let directory = try TemporaryDirectory()
-        try await TestCertificates.make(in: directory)
-        let server = TestCertificates.serverCredentials(in: directory)
-        let program = try RunningProgram(
-            [
-                "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", server.certificate, "-key",
-                server.key, "-verify_return_error",
-            ] + options)
-        let line = try #require(await program.output.line(saying: "ACCEPT"))
-        let port = try #require(line.text.split(separator: ":").last)
+        let (program, port) = try await start(options, in: directory)
+        defer { program.kill() }
         var curlOptions = CurlTransportOptions(
             userAgent: "waypost/test", caFile: TestCertificates.caFile(in: directory))
         if sendsCertificate {
@@ -43,5 +36,32 @@ struct TLSFaults {
             #expect(error?.code == .tlsFailed && error?.tlsFault == fault, "\(text)")
             #expect(text.hasPrefix("\(request.url.origin): \(TransferFault(fault).cause)"))
         }
+    }
+
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func ofAProxyAreToldFromThoseOfTheServer(version: String) async throws {
+        let directory = try TemporaryDirectory()
+        let (program, port) = try await start([version, "-Verify", "1"], in: directory)
+        defer { program.kill() }
+        var options = CurlTransportOptions(userAgent: "waypost/test", caFile: TestCertificates.caFile(in: directory))
+        options.proxy = try HTTPProxy("https://localhost:\(port)")
+        let request = HTTPRequest(.get, try HTTPURL("https://f.example/"))
+        let transport = try CurlTransport(options: options)
+        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
+        #expect(error?.proxyFault?.cause == .certificateRequested, "\(error?.description ?? "")")
+    }
+
+    /// Starts a server that accepts only clients with a certificate. Returns the server and its port.
+    private func start(
+        _ options: [String], in directory: TemporaryDirectory
+    ) async throws -> (program: RunningProgram, port: Substring) {
+        try await TestCertificates.make(in: directory)
+        let server = TestCertificates.serverCredentials(in: directory)
+        let program = try RunningProgram(
+            [
+                "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", server.certificate, "-key",
+                server.key, "-verify_return_error",
+            ] + options)
+        let line = try #require(await program.output.line(saying: "ACCEPT"))
+        return (program, try #require(line.text.split(separator: ":").last))
     }
 }

@@ -146,12 +146,14 @@ import ReportedText
         guard let proxy else { return nil }
         let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
         // After 2xx the tunnel exists, so the proxy didn't cause the failure.
-        let cause: ProxyFault.Cause? = 200..<300 ~= status ? nil : .answered(status: status)
-        let proxyError = CURLproxycode(UInt32(clamping: easy.number(CURLINFO_PROXY_ERROR)))
-        guard
-            let cause = status == 0 ? ProxyFault.Cause(code, of: proxy.scheme, proxyError: proxyError) : cause,
-            let fault = proxyFault(cause)
-        else { return nil }
+        var cause: ProxyFault.Cause? = 200..<300 ~= status ? nil : .answered(status: status)
+        if status == 0 {
+            let proxyError = CURLproxycode(UInt32(clamping: easy.number(CURLINFO_PROXY_ERROR)))
+            cause =
+                proxy.scheme == .https && tlsFault(for: code) == .certificateRequested
+                ? .certificateRequested : ProxyFault.Cause(code, of: proxy.scheme, proxyError: proxyError)
+        }
+        guard let cause, let fault = proxyFault(cause) else { return nil }
         let reason = cause == .notConnected ? refusal.map { "\($0)" as ReportedText } : nil
         return .failure(
             HTTPTransportError(

@@ -193,7 +193,10 @@ package struct ActiveConditions: Sendable {
     }
 
     private mutating func clearExpired(at now: Duration) {
-        for (topic, state) in states where state.expiry.map({ now >= $0 }) ?? false { clear(topic, at: now) }
+        for (topic, state) in states where state.expiry.map({ now >= $0 }) ?? false {
+            // The token has expired without having been renewed.
+            if topic == .renewal { supersede(topic) } else { clear(topic, at: now) }
+        }
     }
 
     /// Logs the condition of `topic` unless it was logged recently. Returns whether it logged.

@@ -137,7 +137,7 @@ extension ConditionCode {
                 .networkUnavailable
             case .answered, .notAProxy, .rejected: .intercepted
             case .untrustedCertificate: .certificateUntrusted
-            case .tlsFailed: .tlsFailed
+            case .tlsFailed, .certificateRequested: .tlsFailed
             }
     }
 }

@@ -16,6 +16,8 @@ package struct ProxyFault: Sendable, Hashable {
         /// The proxy answered the request for a tunnel with this HTTP status.
         case answered(status: Int)
         case nameNotResolved, notConnected, timedOut, untrustedCertificate, tlsFailed, connectionLost, notAProxy
+        /// The proxy requested a client certificate, and then ended the connection.
+        case certificateRequested
         /// A SOCKS proxy rejected the login or the connection.
         case rejected
         /// A SOCKS proxy could not connect to the server.

@@ -21,6 +21,10 @@ extension ProxyFault {
             Wording(
                 "no secure connection to the proxy \(origin): \(message)",
                 "if it has no TLS, write http:// in \(key).url")
+        case .certificateRequested:
+            Wording(
+                "the proxy \(origin) requested a client certificate, and then ended the connection",
+                "use a proxy that requires no client certificate, or correct \(key).url")
         case .connectionLost: Wording("the proxy \(origin) closed the connection", check)
         case .notAProxy: Wording("the server at \(origin) isn't a proxy: \(message)", "correct \(key).url")
         case .serverNotReached:
