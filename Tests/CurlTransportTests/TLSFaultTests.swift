@@ -50,6 +50,23 @@ struct TLSFaults {
         #expect(error?.proxyFault?.cause == .certificateRequested, "\(error?.description ?? "")")
     }
 
+    /// The proxy has answered before the server ends the connection.
+    @Test(.enabled(if: ProxyServer.areAvailable, "tinyproxy, microsocks and socat are needed"))
+    func areRecognisedBehindAProxy() async throws {
+        let directory = try TemporaryDirectory()
+        let (program, port) = try await start(["-tls1_3", "-Verify", "1"], in: directory)
+        defer { program.kill() }
+        let server = try await ProxyServer(.http)
+        var proxy = try HTTPProxy("http://127.0.0.1:\(server.port)")
+        proxy.login = HTTPProxy.Login(user: ProxyServer.user, password: ProxyServer.password)
+        var options = CurlTransportOptions(userAgent: "waypost/test", caFile: TestCertificates.caFile(in: directory))
+        options.proxy = proxy
+        let transport = try CurlTransport(options: options)
+        let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"))
+        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
+        #expect(error?.tlsFault == .certificateRequested, "\(error?.description ?? "")")
+    }
+
     /// Starts a server that accepts only clients with a certificate. Returns the server and its port.
     private func start(
         _ options: [String], in directory: TemporaryDirectory

@@ -165,7 +165,7 @@ import ReportedText
     /// Returns the reason why the TLS connection failed; `nil` if it isn't known, or if an answer has begun.
     private func tlsFault(for code: CURLcode) -> TLSFault? {
         let isBroken = [.connectionLost, .tlsFailed].contains(CurlFailure.code(for: code))
-        return isBroken && traffic.bytesReceived == 0 ? tls.fault(since: messagesBefore) : nil
+        return isBroken && !answer.hasBegun ? tls.fault(since: messagesBefore) : nil
     }
 
     /// Returns a failure with its fault and the traffic so far.
@@ -338,6 +338,8 @@ struct CurlAnswer {
     private(set) var sizeFault: TransferFault?
     private let bodyLimit: Int
     private var headerBytes = 0
+    /// Whether the server, not only a proxy, has begun to answer.
+    var hasBegun: Bool { headerBytes > 0 }
 
     init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
 
