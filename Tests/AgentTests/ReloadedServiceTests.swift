@@ -51,6 +51,29 @@ import WaypostTestSupport
         return await service.errors.line(saying: "waiting for the first sentence", times: times + 1) != nil
     }
 
+    /// Waits until no reload is requested or in progress, because a reload can lose an epoch. The service notifies its
+    /// manager as soon as it has taken the signal, and when the reload is complete.
+    private func waitForTheLastReload(of service: RunningProgram, notifying manager: NotifySocket) async throws {
+        func isRequested() throws -> Bool {
+            let status = try String(contentsOf: URL(filePath: "/proc/\(service.processID)/status"), encoding: .utf8)
+            let signals = status.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }?.split(separator: "\t").last
+            return (signals.flatMap { UInt64($0, radix: 16) } ?? 0) & 1 << UInt64(SIGHUP - 1) != 0
+        }
+        while true {
+            try Task.checkCancellation()
+            await Task.yield()
+            try await service.waitUntilAtRest()
+            guard try !isRequested() else { continue }
+            try await service.waitUntilAtRest()
+            // All earlier messages have been read when this one arrives.
+            let mark = "STATUS=mark \(manager.messages.lines.count)"
+            try ServiceNotifier(socketPath: manager.path).send([mark])
+            try #require(await manager.messages.line(saying: mark) != nil)
+            let said = manager.messages.lines.map(\.text)
+            if said.count(where: { $0 == "READY=1" }) > said.count(where: { $0 == "RELOADING=1" }) { return }
+        }
+    }
+
     private func ledger() async throws -> JSONValue {
         let listing = try await BuiltProgram.run(
             ["outbox", "list", "--json", "--config", bench.directory.path("config.json")])
@@ -332,7 +355,8 @@ import WaypostTestSupport
     /// Each reload is either carried out or merged with the next one, so the last configuration is in effect. No other
     /// process can open the outbox meanwhile.
     @Test func handlesManyReloadsInQuickSuccession() async throws {
-        let (service, receiver) = try await start()
+        let manager = try NotifySocket(at: bench.directory.path("notify"))
+        let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path])
         let rival = try bench.directory.write(
             try String(contentsOf: URL(filePath: bench.directory.path("config.json")), encoding: .utf8).utf8,
             to: "rival.json")
@@ -346,8 +370,7 @@ import WaypostTestSupport
             _ = await service.errors.line(saying: "configuration reloaded", times: 1 + number / 3)
         }
         #expect(try await endings == Array(repeating: .exited(69), count: 12))
-        // A signal that is still pending would cause another reload, during which an epoch can be lost.
-        try await service.waitUntilAtRest()
+        try await waitForTheLastReload(of: service, notifying: manager)
         try reload(service) {
             useTheOtherFleetEngine(&$0)
             $0.logFormat = "json"
@@ -357,7 +380,7 @@ import WaypostTestSupport
             return last.map { lines[$0...].contains { $0.text.contains("waiting for the first sentence") } } ?? false
         }
         try #require(isReady)
-        try await service.waitUntilAtRest()
+        try await waitForTheLastReload(of: service, notifying: manager)
         for epoch in epochs {
             try receiver.send(epoch)
             try #require(await other.arrival(of: epoch) != nil)
