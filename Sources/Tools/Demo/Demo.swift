@@ -11,7 +11,7 @@ import Reporting
 
 /// A demonstration: the simulator and a replay in one process, with a simulated outage in the middle of the drive.
 package struct Demo: Sendable {
-    /// What has arrived by the end of the drive.
+    /// The result of the demonstration.
     package struct Result: Sendable {
         package let text: String
         /// Whether every accepted update has arrived, and each last location was newer than the previous one.
@@ -99,7 +99,7 @@ package struct Demo: Sendable {
 
     /// Ends the replay, and compares the outbox's ledger with the positions that have arrived at the simulator.
     private func result(after failure: AgentError?) async throws -> Result {
-        let (summary, _) = try await replay.summary()
+        let summary = try await replay.summary().summary
         await replay.close()
         let vehicle = configuration.vehicle
         let record = await simulator.record.vehicles[

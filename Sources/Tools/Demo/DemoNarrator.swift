@@ -58,16 +58,16 @@ final class DemoNarrator: ReportingObserver {
     }
 
     private func narrateDelivery(of batch: UploadBatch) {
-        let (isFirst, wasFailing) = state.withLock { state in
+        let before = state.withLock { state in
             defer {
                 state.hasDelivered = true
                 state.failures = 0
                 state.delivered += batch.pending.count
             }
-            return (!state.hasDelivered, state.failures > 0)
+            return state
         }
-        if isFirst { say("token fetched, first update delivered") }
-        if wasFailing {
+        if !before.hasDelivered { say("token fetched, first update delivered") }
+        if before.failures > 0 {
             say(
                 "delivery works again: the newest position first, with \(batch.past.count.counted("older update")) in the same request"
             )

@@ -248,7 +248,7 @@ package struct VehicleAgent: Sendable {
         var pause = Duration.seconds(30)
         while !Task.isCancelled {
             if monitor.snapshot.delivery.lastDelivered != nil, await reporter.reportsPresence { break }
-            // While the agent runs, the cause is a condition of its own.
+            // While the agent runs, a separate condition describes the cause.
             guard let unsent = await announce(presenceAtEnd, withCause: false) else { break }
             if !Task.isCancelled { monitor.hold(unsent, on: .code(.stateNotSent)) }
             await clock.sleep(for: pause)
